@@ -1,5 +1,5 @@
-// kernel.toml: everything that is said about a kernel before it ever runs. This file knows names and shapes only as
-// text; harness/run/ binds them to an operator and to the parameter lists in the PTX.
+// kernel.toml: everything that is said about a kernel before it ever runs. This file knows names and shapes
+// only as text; harness/run/ binds them to an operator and to the parameter lists in the PTX.
 #pragma once
 
 #include "harness/base/error.h"
@@ -47,7 +47,7 @@ struct ArgumentText {
 
 struct LaunchText {
   Pass pass = Pass::forward;
-  std::string kernel; // with ${T}, ${name} not yet expanded
+  std::string kernel;            // with ${T}, ${name} not yet expanded
   std::vector<Expression> grid;  // 1 to 3
   std::vector<Expression> block; // 1 to 3
   Expression shared;             // dynamic shared memory, bytes
@@ -113,8 +113,8 @@ struct Manifest {
   bool has_backward() const;
 };
 
-// Reads and checks a manifest as far as its text alone allows. Errors are user errors with file and line; an unknown
-// key, a wrong type and an expression that does not parse are errors. Nothing is compiled or run.
+// Reads and checks a manifest as far as its text alone allows. Errors are user errors with file and line; an
+// unknown key, a wrong type and an expression that does not parse are errors. Nothing is compiled or run.
 Result<Manifest> parse_manifest(std::string_view text, const std::filesystem::path& path);
 Result<Manifest> load_manifest(const std::filesystem::path& path);
 
