@@ -1,5 +1,5 @@
-// An operator as the rest of the harness sees it: what tensors it has, and its formula evaluated by any instrument
-// (method: sections 1, 7; the formulas themselves are in one header an operator).
+// An operator as the rest of the harness sees it: what tensors it has, and its formula evaluated by any
+// instrument (method: sections 1, 7; the formulas themselves are in one header an operator).
 #pragma once
 
 #include "harness/inputs/domain.h"
@@ -9,8 +9,8 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
@@ -35,8 +35,8 @@ struct DimInfo {
 
 struct ParamInfo {
   std::string name;
-  DType dtype = DType::f32; // f32 or i32: how it is passed to a kernel; its value is rounded to this first
-  double initial = 0;       // where a manifest names none
+  DType dtype = DType::f32;    // f32 or i32: how it is passed to a kernel; its value is rounded to this first
+  double initial = 0;          // where a manifest names none
   std::vector<double> choices; // every legal value, where there are few (causal: 0, 1); else empty
 };
 
@@ -45,13 +45,14 @@ struct OpInfo {
   std::vector<DimInfo> dims;
   std::vector<TensorInfo> tensors;
   std::vector<ParamInfo> params;
-  bool elementwise = false;        // judged by ULP as well, forward (method: section 6)
-  double max_ulp_narrow = 1;       // f16 and bf16 outputs
+  bool elementwise = false;  // judged by ULP as well, forward (method: section 6)
+  double max_ulp_narrow = 1; // f16 and bf16 outputs
   double max_ulp_f32 = 2;
-  bool exact = false;              // outputs have no rounding at all: relu, max, transpose, ...
+  bool exact = false; // outputs have no rounding at all: relu, max, transpose, ...
   bool has_backward = false;
-  bool reduces = false;            // has a reduction, so that the order of evaluation matters
-  std::vector<std::string> algorithms; // the legal ones; [0] is the plain formula
+  bool reduces = false;                         // has a reduction, so that the order of evaluation matters
+  std::vector<std::string> algorithms;          // the legal ones, forward; [0] is the plain formula
+  std::vector<std::string> backward_algorithms; // likewise; empty where there is no backward
 };
 
 // Legal orders of a reduction (method: section 7).
@@ -60,20 +61,21 @@ enum class Order : std::uint8_t { sequential, pairwise, blocked, strided };
 // How a formula is evaluated.
 struct Instrument {
   enum class Number : std::uint8_t {
-    golden,    // double with double-double sums and its own error bound; double-double throughout for f64 cases
-    plain,     // the arithmetic type of the case (float, or double for f64), rounded where the eager formula rounds
-    noise,     // like plain, every operation rounded up or down at random
-    rigorous,  // the worst that the arithmetic type can do on this input
+    golden, // double with double-double sums and its own error bound; double-double throughout for f64 cases
+    plain,  // the arithmetic type of the case (float, or double for f64), rounded where the eager formula
+            // rounds
+    noise,  // like plain, every operation rounded up or down at random
+    rigorous, // the worst that the arithmetic type can do on this input in any order, rounding to nearest
   };
   enum class Functions : std::uint8_t { best, all_up, all_down, random_signs };
   Number number = Number::plain;
   Order order = Order::sequential;
   std::int64_t width = 1; // blocked: elements a block; strided: threads
   bool contract = false;  // a * b + c is one fused multiply-add wherever the formula offers one
-  int algorithm = 0;      // index into OpInfo::algorithms
+  int algorithm = 0;      // index into OpInfo::algorithms, or backward_algorithms
   Functions functions = Functions::best; // transcendentals and rsqrt off by their documented maximum
-  bool approximate = false; // functions: the PTX .approx bounds instead of CUDA's math library's
-  std::uint64_t seed = 0;   // for noise and random_signs
+  bool approximate = false;              // functions: the PTX .approx bounds instead of CUDA's math library's
+  std::uint64_t seed = 0;                // for noise and random_signs
   // Suspects (method: section 10): ways in which kernels are commonly wrong.
   bool accumulate_in_storage = false;
   bool intermediates_in_storage = false;
@@ -87,13 +89,18 @@ struct Evaluated {
   std::vector<double> value;     // plain and noise: after rounding to dtype, widened; integers exactly
   std::vector<double> value_low; // golden of f64 cases: the second word of the double-double
   std::vector<double> bound;     // golden: its own error bound; rigorous: the bound on |t - g|
-  std::vector<double> magnitude; // golden: sum of magnitudes of the terms behind the element (S of method: section 3)
-  std::vector<std::uint8_t> formula_overflows; // golden: the legal formula itself may overflow here (section 2)
-  std::vector<std::int64_t> line_starts; // first element of each independent line, ascending, ends with the count;
-                                         // an elementwise tensor is one line
+  std::vector<double> magnitude; // golden: S of method section 3: the sum of magnitudes of the terms behind
+                                 // the element, carried through the formula to first order; magnitude /
+                                 // |value| is the element's condition number
+  std::vector<std::uint8_t>
+      formula_overflows;                 // golden: the legal formula itself may overflow here (section 2)
+  std::vector<std::int64_t> line_starts; // first element of each independent line, ascending, ends with the
+                                         // count; an elementwise tensor is one line
 };
 
 // One instance of an operator. tensors: inputs, and for backward also upstream gradients, in OpInfo order.
+// Shapes must be those that OpInfo gives for dims, index values inside their domain: both are checked
+// (ASSAY_CHECK).
 struct Problem {
   Pass pass = Pass::forward;
   DType dtype = DType::f32;
@@ -103,7 +110,7 @@ struct Problem {
 };
 
 class Op {
-public:
+ public:
   virtual ~Op() = default;
   virtual const OpInfo& info() const = 0;
   // The forward outputs for Pass::forward, the gradients for Pass::backward, in OpInfo order.
