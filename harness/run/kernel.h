@@ -1,0 +1,85 @@
+// A kernel ready to be tried: its manifest bound to an operator, its source compiled for each type when first
+// needed.
+#pragma once
+
+#include "harness/base/error.h"
+#include "harness/cases/case.h"
+#include "harness/cases/manifest.h"
+#include "harness/compile/compile.h"
+#include "harness/device/device.h"
+#include "harness/inputs/space.h"
+#include "harness/ops/op.h"
+#include "harness/run/plan.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+struct KernelOptions {
+  std::filesystem::path cache_dir = default_cache_dir();
+  std::uint64_t memory_budget = std::uint64_t{1}
+                                << 29;   // bytes of one case's device buffers; above: a user error
+  std::int64_t element_budget = 1 << 16; // elements of the largest tensor of a case that the fuzzer draws
+};
+
+class Kernel {
+ public:
+  // Reads, binds and compiles (the first type's entries; others when first used). Every mismatch between
+  // manifest, operator and PTX is a user error with the manifest's file and line. `device` must outlive the
+  // kernel.
+  static Result<std::unique_ptr<Kernel>> load(const std::filesystem::path& manifest, Device& device,
+                                              const KernelOptions& options = {});
+  // The same from parts; source_text is what stands in manifest.source.
+  static Result<std::unique_ptr<Kernel>> bind(Manifest manifest, const Op& op, std::string source_text,
+                                              Device& device, const KernelOptions& options = {});
+
+  const Manifest& manifest() const { return manifest_; }
+  const Op& op() const { return *op_; }
+  Device& device() const { return *device_; }
+  const std::string& source_hash() const { return source_hash_; } // content hash of the source's text
+
+  // Outputs and gradients that no launch names, as "grad_weight": nothing is known of them, and reports say
+  // so.
+  const std::vector<std::string>& not_tested() const { return not_tested_; }
+  bool tests(std::size_t tensor) const { return named_[tensor]; } // index in op().info().tensors
+  bool has_atomics() const {
+    return has_atomics_;
+  } // of any program loaded so far: such kernels are run 8 times
+
+  // What the fuzzer may draw: the manifest's dims within the operator's limits, types, passes, params,
+  // layouts.
+  const CaseSpace& space() const { return space_; }
+
+  // Everything about a case but its numbers: shapes, launch sizes, the compiled program. Nothing is allocated
+  // for it. User errors: a dim, tensor, param or type the kernel does not have, sizes outside the manifest's
+  // or the operator's limits, or over the memory budget.
+  Result<Plan> plan(const Case& test_case);
+
+ private:
+  Kernel() = default;
+  Result<std::shared_ptr<Program>> program(DType dtype, const std::vector<std::string>& names,
+                                           std::vector<std::string>& entries);
+
+  Manifest manifest_;
+  const Op* op_ = nullptr;
+  Device* device_ = nullptr;
+  KernelOptions options_;
+  std::string source_text_, source_hash_;
+  std::vector<std::string> not_tested_;
+  std::vector<bool> named_;
+  bool has_atomics_ = false;
+  CaseSpace space_;
+  struct Loaded {
+    std::shared_ptr<Program> program;
+    std::map<std::string, std::string> entries; // name expression -> PTX entry
+  };
+  std::map<std::string, Loaded> programs_; // by type and names
+};
+
+} // namespace assay

@@ -1,0 +1,67 @@
+// Findings on disk: one folder a signature,
+// <out>/<kernel>/<signature>/{original.case,minimized.case,report.json,hits}. Safe with several processes:
+// whoever holds the lock in a signature's folder is the one that minimizes it, and a process that dies gives
+// its lock back, so that nothing stays claimed.
+#pragma once
+
+#include "harness/base/error.h"
+#include "harness/cases/case.h"
+#include "harness/numerics/signature.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace assay {
+
+// The right to write one signature's folder, held until destruction.
+class FindingClaim {
+ public:
+  FindingClaim(std::filesystem::path folder, int lock) : folder_(std::move(folder)), lock_(lock) {}
+  FindingClaim(FindingClaim&& other) noexcept;
+  FindingClaim& operator=(FindingClaim&& other) noexcept;
+  ~FindingClaim();
+
+  // Writes report.json, then minimized.case, each atomically: where minimized.case is, the finding is
+  // complete.
+  Result<void> complete(const Case& minimized, const std::string& report_json) const;
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  std::filesystem::path folder_;
+  int lock_;
+};
+
+struct StoredFinding {
+  std::filesystem::path folder;
+  std::filesystem::path case_file; // minimized.case; original.case where minimizing never ended
+  std::string kernel;              // names of the two folders
+  std::string signature;
+  std::uint64_t hits = 0;
+};
+
+class FindingStore {
+ public:
+  explicit FindingStore(std::filesystem::path out) : out_(std::move(out)) {}
+
+  std::filesystem::path folder_of(const Signature& signature) const;
+
+  // Counts one hit. The first hit of a signature also stores `original` at once, so that a crash while
+  // minimizing loses nothing, and returns the claim. nullopt: it is already stored, or another process is at
+  // it.
+  Result<std::optional<FindingClaim>> claim(const Signature& signature, const Case& original) const;
+
+  // Counts further hits of a stored signature (append-only, so that no two processes lose one).
+  Result<void> add_hits(const Signature& signature, std::uint64_t count) const;
+  Result<std::uint64_t> hits(const Signature& signature) const;
+
+  // Every finding below `out`, ordered by kernel and signature. A folder that is not there holds none.
+  Result<std::vector<StoredFinding>> list() const;
+
+ private:
+  std::filesystem::path out_;
+};
+
+} // namespace assay
