@@ -23,6 +23,7 @@ struct TensorInfo {
   std::optional<DType> dtype;     // nullopt: T, the case's type
   std::vector<std::string> shape; // each a dim's name, or an expression of dims ("2 * head_dim")
   bool optional = false;          // a kernel may leave it out
+  bool starts_at_zero = false;    // output: the host clears it before the launch (scatter_add_rows)
   Domain domain;                  // which values are legal, for inputs
   std::string of;                 // gradient: the input it belongs to; upstream: the output
 };
