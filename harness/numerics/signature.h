@@ -1,4 +1,5 @@
-// What makes two failures the same fault: kernel, pass, output, kind and place (interfaces: the findings folder's name).
+// What makes two failures the same fault: kernel, pass, output, kind and place (interfaces: the findings
+// folder's name).
 #pragma once
 
 #include "harness/base/error.h"
@@ -50,8 +51,9 @@ struct Signature {
   bool operator==(const Signature&) const = default;
 };
 
-// "softmax_naive-forward-y-structure" or "k-forward-scratch-race-k.cu-41": letters, digits and "._-" only, so that it
-// names a folder; distinct signatures give distinct texts. Parsing is not needed: cases carry this text.
+// "softmax_naive-forward-y-structure" or "k-forward-scratch-race-k.cu-41": letters, digits and "._-" only, so
+// that it names a folder; distinct signatures give distinct texts. Parsing is not needed: cases carry this
+// text.
 std::string to_string(const Signature& signature);
 
 } // namespace assay

@@ -1,5 +1,5 @@
-// A dense, row-major array of one element type: what oracles read and write. Layouts with strides exist only in device
-// buffers (harness/run copies); values are always in this form.
+// A dense, row-major array of one element type: what oracles read and write. Layouts with strides exist only
+// in device buffers (harness/run copies); values are always in this form.
 #pragma once
 
 #include "harness/numerics/dtype.h"

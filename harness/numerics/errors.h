@@ -1,0 +1,70 @@
+// One output of a case as golden, reference and target computed it, and the questions that come before any
+// number: are NaN and infinities where they must be, and which elements take part in the numbers (method:
+// section 2).
+#pragma once
+
+#include "harness/numerics/dtype.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace assay {
+
+// All spans have one entry an element, unless they say otherwise; row-major.
+struct Comparands {
+  DType dtype = DType::f32;             // of the output
+  std::span<const double> golden;       // g
+  std::span<const double> golden_low;   // second word of g; empty: 0
+  std::span<const double> golden_bound; // |g - truth| is at most this; empty: 0
+  std::span<const double> magnitude;    // sum of magnitudes of the terms behind the element; empty: |g|
+  std::span<const std::uint8_t> formula_overflows; // empty: none
+  std::span<const std::int64_t> line_starts;       // ascending from 0, ends with the count; empty: one line
+  std::span<const double> reference;               // r, after its store's rounding
+  std::span<const double> target;                  // t, widened
+  // Confirmation: |legal - g|, the largest over the envelope, in place of |r - g|; infinity where one was not
+  // finite (see widen_envelope). Empty: r counts.
+  std::span<const double> envelope_error;
+};
+
+// What an element is to the gate.
+enum class Standing : std::uint8_t {
+  judged,        // takes part in the numbers
+  same_special,  // NaN or the same infinity in G and t: right
+  overflow_edge, // g within the threshold of the value that rounds to infinity: finite or infinite are both
+                 // right
+  formula_overflow, // the legal formula itself may overflow, or r does where g does not: nothing follows from
+                    // t
+  wrong,            // NaN or an infinity where it does not belong, or none where one does
+};
+
+struct Structure {
+  std::int64_t judged = 0;
+  std::int64_t same_special = 0;
+  std::int64_t overflow_edge = 0;
+  std::int64_t formula_overflow = 0;
+  std::int64_t wrong = 0;
+  std::int64_t first_wrong = -1; // its index; -1 where there is none
+
+  bool passed() const { return wrong == 0; }
+};
+
+// The standing of one element, given G and the threshold of its tensor without this element's own rounding
+// (which is added here, with an unbounded exponent range, as is its golden bound).
+Standing standing(const Comparands& comparands, std::size_t element, double rounded, double threshold);
+
+// Operators without rounding and integer outputs: t must equal G by value (NaN equals NaN, +0 equals -0).
+// alternative: a second right value an element (a quotient beside a tie), or empty.
+struct ExactResult {
+  std::int64_t mismatches = 0;
+  std::int64_t first = -1;
+};
+ExactResult compare_exact(std::span<const double> rounded, std::span<const double> alternative,
+                          std::span<const double> target);
+
+// envelope[i] = max(envelope[i], |values[i] - g[i]|): one more legal evaluation joins the envelope. A value
+// that is not finite where g is, makes it infinite: a legal order overflows there.
+void widen_envelope(const Comparands& golden, std::span<const double> values, std::span<double> envelope);
+
+} // namespace assay
