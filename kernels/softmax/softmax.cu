@@ -1,0 +1,23 @@
+// Softmax over the rows of a matrix, one block a row, in three passes over it: maximum, sum of exponentials, quotient.
+// A row is read from L2 or L1 after the first pass; keeping the exponentials in shared memory would bound cols.
+#include "../common/block_reduce.h"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+template <class T>
+__global__ void __launch_bounds__(1024) softmax_forward(const T* __restrict__ x, T* __restrict__ y, int cols) {
+  const T* in = x + static_cast<size_t>(blockIdx.x) * cols;
+  T* out = y + static_cast<size_t>(blockIdx.x) * cols;
+
+  float largest = Max::identity();
+  for (int c = threadIdx.x; c < cols; c += blockDim.x) largest = fmaxf(largest, static_cast<float>(in[c]));
+  largest = block_reduce(largest, Max());
+
+  float sum = 0.0f;
+  for (int c = threadIdx.x; c < cols; c += blockDim.x) sum += expf(static_cast<float>(in[c]) - largest);
+  sum = block_reduce(sum, Sum());
+
+  for (int c = threadIdx.x; c < cols; c += blockDim.x)
+    out[c] = static_cast<T>(expf(static_cast<float>(in[c]) - largest) / sum);
+}
