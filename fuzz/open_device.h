@@ -1,0 +1,19 @@
+// A device by the name that users give it: "cpu", "cuda", "cuda:1".
+#pragma once
+
+#include "harness/base/error.h"
+#include "harness/device/device.h"
+
+#include <memory>
+#include <string>
+
+namespace assay {
+
+// Not such a name: a user error. A device that this machine or this build does not have: an environment
+// error.
+Result<std::unique_ptr<Device>> open_device(const std::string& name);
+
+// What `--device` is where it is not given.
+std::string default_device();
+
+} // namespace assay

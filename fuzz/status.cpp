@@ -1,0 +1,63 @@
+#include "fuzz/status.h"
+
+#include "harness/base/check.h"
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <fcntl.h>
+#include <new>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace assay {
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
+                  std::atomic<std::uint8_t>::is_always_lock_free,
+              "the status is shared between processes");
+
+void WorkerStatus::begin_case(std::string_view case_text) {
+  ASSAY_CHECK(case_text.size() <= text.size(), "a case text of {} bytes", case_text.size());
+  std::memcpy(text.data(), case_text.data(), case_text.size());
+  text_size = static_cast<std::uint32_t>(case_text.size());
+  running.store(1, std::memory_order_release);
+}
+
+Result<StatusFile> StatusFile::map(const std::filesystem::path& path, int flags) {
+  const Place place{path.string()};
+  const int file = ::open(path.c_str(), flags | O_RDWR | O_CLOEXEC, 0644);
+  if (file < 0) return environment_error(place, "cannot be opened: {}", std::strerror(errno));
+  const bool create = (flags & O_CREAT) != 0;
+  struct stat about{};
+  void* memory = MAP_FAILED;
+  if ((!create || ::ftruncate(file, sizeof(WorkerStatus)) == 0) && ::fstat(file, &about) == 0 &&
+      static_cast<std::size_t>(about.st_size) == sizeof(WorkerStatus))
+    memory = ::mmap(nullptr, sizeof(WorkerStatus), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ::close(file);
+  if (memory == MAP_FAILED) return environment_error(place, "cannot be used as a worker's status");
+  if (create) return StatusFile(new (memory) WorkerStatus);
+  auto* status = static_cast<WorkerStatus*>(memory);
+  if (status->magic == WorkerStatus::magic_number) return StatusFile(status);
+  ::munmap(memory, sizeof(WorkerStatus));
+  return internal_error("{}: not a worker's status", path.string());
+}
+
+Result<StatusFile> StatusFile::create(const std::filesystem::path& path) {
+  ::unlink(path.c_str());
+  return map(path, O_CREAT | O_EXCL);
+}
+
+Result<StatusFile> StatusFile::open(const std::filesystem::path& path) { return map(path, 0); }
+
+StatusFile::~StatusFile() {
+  if (status_ != nullptr) ::munmap(status_, sizeof(WorkerStatus));
+}
+
+std::uint64_t monotonic_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+} // namespace assay

@@ -1,0 +1,246 @@
+#include "fuzz/worker.h"
+
+#include "fuzz/feedback.h"
+#include "fuzz/open_device.h"
+#include "harness/base/files.h"
+#include "harness/reduce/minimize.h"
+#include "harness/report/json.h"
+#include "harness/report/text.h"
+#include "harness/store/corpus.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+namespace assay {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::size_t initial_text = 2;         // libFuzzer's first input is a lone newline
+constexpr double fresh_share = 1.0 / 8;         // of mutations that start from a new case instead
+constexpr std::uint64_t hits_at_once = 256;     // counted on disk together
+constexpr std::uint64_t learn_period = 256;     // cases between two looks at what comparisons taught
+constexpr std::uint64_t refusals_in_vain = 200; // with no case judged: the kernel cannot be tried at all
+
+} // namespace
+
+Result<std::unique_ptr<Worker>> Worker::create(const fs::path& manifest, const std::string& device,
+                                               const std::optional<CampaignLink>& campaign, bool sweep) {
+  std::unique_ptr<Worker> worker(new Worker);
+  if (campaign) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL); // a campaign that is killed leaves no worker behind
+    worker->campaign_ = campaign;
+    worker->store_.emplace(campaign->out);
+    ASSAY_TRY(worker->status_, StatusFile::open(campaign->status));
+  }
+  ASSAY_TRY(worker->device_, open_device(device));
+  ASSAY_TRY(worker->kernel_, Kernel::load(manifest, *worker->device_));
+  worker->space_ = worker->kernel_->space();
+  if (sweep) worker->sweep_ = corner_cases(worker->space_);
+  if (campaign) {
+    ASSAY_TRY(const auto files, Corpus(campaign->out / worker->kernel_->manifest().name / "crashes").files());
+    for (const fs::path& file : files)
+      if (auto text = read_file(file)) worker->culprits_.insert(*std::move(text));
+  }
+  worker->device_->set_compare_hook(feedback::on_compare);
+  return worker;
+}
+
+std::optional<Case> Worker::legal_case(std::string_view text) const {
+  auto parsed = parse_case(text, "input");
+  if (!parsed) return std::nullopt;
+  auto repaired = repair(*std::move(parsed), space_);
+  if (!repaired) return std::nullopt;
+  return *std::move(repaired);
+}
+
+bool Worker::over() const {
+  if (!status_) return false;
+  const WorkerStatus& status = **status_;
+  return status.stop != keep_going || (status.case_limit > 0 && status.cases >= status.case_limit);
+}
+
+bool Worker::test(std::string_view text) {
+  if (over()) finish(0);
+  std::optional<Case> test_case;
+  if (text.size() < initial_text) {
+    Rng rng(0);
+    test_case = sweep_.empty() ? draw_case(space_, rng) : sweep_.front();
+  } else {
+    test_case = legal_case(text);
+  }
+  if (!test_case) return false;
+  const std::string canonical = to_text(*test_case);
+  if (canonical.size() > max_case_text || culprits_.contains(canonical)) return false;
+
+  if (status_) (*status_)->begin_case(canonical);
+  feedback::clear();
+  std::ranges::fill(device_->coverage().counters, std::uint8_t{0});
+  const auto judgement = judge(*kernel_, *test_case);
+  if (!judgement) {
+    if (status_) (*status_)->end_case();
+    refused(judgement.error());
+    return false;
+  }
+  ++cases_;
+  count_blocks();
+  feedback::add_ratios(judgement->trial.tensors);
+  feedback::add_shape(*test_case, space_.dims);
+  if (cases_ % learn_period == 1) space_.learnt = feedback::learnt_sizes();
+
+  if (!judgement->findings.empty() && !campaign_) {
+    fmt::print(stderr, "{}\n{}", canonical, explain_text(*test_case, *kernel_, *judgement));
+    std::fflush(stderr);
+    std::abort(); // libFuzzer keeps the input and says where
+  }
+  if (!judgement->findings.empty()) {
+    device_->set_compare_hook(nullptr); // what minimizing does is no news of this case
+    for (const Finding& finding : judgement->findings) handle(finding);
+    device_->set_compare_hook(feedback::on_compare);
+  }
+  if (status_) {
+    WorkerStatus& status = **status_;
+    if (!judgement->findings.empty()) ++status.hits;
+    status.suspects_not_confirmed += judgement->lucky.size();
+    if (judgement->inconclusive) ++status.inconclusive;
+    status.end_case();
+    ++status.cases;
+  }
+  return true;
+}
+
+void Worker::count_blocks() {
+  const auto counters = device_->coverage().counters;
+  feedback::add_blocks(counters);
+  if (!status_) return;
+  WorkerStatus& status = **status_;
+  const std::size_t blocks = std::min(counters.size(), max_seen_blocks);
+  status.blocks = static_cast<std::uint32_t>(blocks);
+  for (std::size_t i = 0; i < blocks; ++i)
+    if (counters[i] != 0) status.blocks_seen[i / 8] |= static_cast<std::uint8_t>(1u << (i % 8));
+}
+
+// The space is drawn so that cases can run; where one cannot, it is counted. Where none can, that is the
+// kernel's fault.
+void Worker::refused(const Error& error) {
+  const std::uint64_t refusals = status_ ? ++(*status_)->not_run : 0;
+  const bool in_vain = cases_ == 0 && refusals >= refusals_in_vain;
+  if (error.kind == ErrorKind::user && !in_vain && status_) return;
+  fmt::print(stderr, "assay-fuzz: {}\n", to_string(error));
+  if (error.kind == ErrorKind::user && !in_vain) return;
+  finish(exit_code(error.kind));
+}
+
+void Worker::handle(const Finding& finding) {
+  const std::string signature = to_string(finding.signature);
+  if (const auto known = known_.find(signature); known != known_.end()) {
+    if (++known->second.hits >= hits_at_once) flush_hits();
+    return;
+  }
+  const std::uint64_t found_ns = monotonic_ns();
+  const fs::path minimized = store_->folder_of(finding.signature) / "minimized.case";
+  auto claim = store_->claim(finding.signature, finding.test_case);
+  if (claim && !*claim) {
+    // Stored before. What an earlier campaign stored may be about a kernel that has changed since.
+    const auto text = read_file(minimized);
+    if (!text) return; // another worker is at it, and will tell
+    const auto stored = parse_case(*text, minimized.string());
+    if (stored && shows(*kernel_, *stored, finding.signature)) {
+      known_.emplace(signature, Known{finding.signature});
+      return announce(signature, minimized.parent_path(), *stored, found_ns);
+    }
+    std::error_code ignored;
+    fs::remove(minimized, ignored);
+    claim = store_->claim(finding.signature, finding.test_case);
+  }
+  if (!claim) {
+    fmt::print(stderr, "assay-fuzz: {}\n", to_string(claim.error()));
+    finish(exit_code(claim.error().kind));
+  }
+  if (*claim) store(finding, **claim, found_ns);
+}
+
+void Worker::store(const Finding& finding, const FindingClaim& claim, std::uint64_t found_ns) {
+  const double severity = kept_severity(finding.severity);
+  const auto still_fails = [&](const Case& candidate) {
+    if ((*status_)->stop == stop_at_once) return false;
+    const auto shown = shows(*kernel_, candidate, finding.signature);
+    return shown && *shown >= severity;
+  };
+  const Minimized smallest = minimize(finding.test_case, kernel_->space(), still_fails);
+
+  Finding final = finding;
+  if (const auto again = judge(*kernel_, smallest.test_case, {.mode = JudgeMode::on_this_input})) {
+    const auto same = std::ranges::find(again->findings, finding.signature, &Finding::signature);
+    if (same != again->findings.end()) final = *same;
+  }
+  const std::string signature = to_string(finding.signature);
+  if (const auto stored = claim.complete(final.test_case, finding_json(final)); !stored) {
+    fmt::print(stderr, "assay-fuzz: {}\n", to_string(stored.error()));
+    finish(exit_code(stored.error().kind));
+  }
+  known_.emplace(signature, Known{finding.signature});
+  announce(signature, claim.folder(), final.test_case, found_ns);
+}
+
+void Worker::announce(const std::string& signature, const fs::path& folder, const Case& minimized,
+                      std::uint64_t found_ns) {
+  const double seconds = static_cast<double>(found_ns - (*status_)->started_ns) * 1e-9;
+  const FindingEvent event{signature, folder, seconds, elements_off_base(minimized, kernel_->space())};
+  if (const auto told = append_event(campaign_->findings, event); !told)
+    fmt::print(stderr, "assay-fuzz: {}\n", to_string(told.error()));
+}
+
+void Worker::flush_hits() {
+  for (auto& [text, known] : known_) {
+    if (known.hits == 0) continue;
+    if (const auto counted = store_->add_hits(known.signature, known.hits); !counted)
+      fmt::print(stderr, "assay-fuzz: {}\n", to_string(counted.error()));
+    known.hits = 0;
+  }
+}
+
+void Worker::finish(int code) {
+  flush_hits();
+  std::fflush(nullptr);
+  ::_exit(code); // exit() would look like a crash of the target to libFuzzer
+}
+
+std::optional<Case> Worker::next_of_sweep() {
+  const std::uint64_t workers = status_ ? (*status_)->workers : 1;
+  const std::uint64_t index =
+      (status_ ? (*status_)->sweep_next++ : sweep_next_++) * workers + (status_ ? (*status_)->worker : 0);
+  return index < sweep_.size() ? std::optional(sweep_[index]) : std::nullopt;
+}
+
+std::string Worker::mutate(std::string_view text, std::size_t max_size, std::uint64_t seed) {
+  std::string result;
+  if (const auto corner = next_of_sweep()) result = to_text(*corner);
+  if (!result.empty() && result.size() <= max_size) return result;
+  Rng rng(seed);
+  std::optional<Case> parent;
+  if (!rng.chance(fresh_share)) parent = legal_case(text);
+  if (parent) {
+    do parent = ::assay::mutate(*parent, space_, rng);
+    while (rng.chance(0.4));
+  } else {
+    parent = draw_case(space_, rng);
+  }
+  result = to_text(*parent);
+  return result.size() <= max_size ? result : std::string();
+}
+
+std::string Worker::cross(std::string_view a, std::string_view b, std::size_t max_size, std::uint64_t seed) {
+  const auto first = legal_case(a), second = legal_case(b);
+  if (!first || !second) return mutate(a, max_size, seed);
+  Rng rng(seed);
+  const std::string result = to_text(crossover(*first, *second, space_, rng));
+  return result.size() <= max_size ? result : std::string();
+}
+
+} // namespace assay

@@ -1,0 +1,84 @@
+// What assay-fuzz does, without libFuzzer: texts in, verdicts out. Alone, a finding is printed and aborts, as
+// of any fuzz target; as part of a campaign it is minimized and stored, and the search goes on.
+#pragma once
+
+#include "fuzz/finding_event.h"
+#include "fuzz/status.h"
+#include "harness/inputs/rng.h"
+#include "harness/inputs/space.h"
+#include "harness/run/judge.h"
+#include "harness/run/kernel.h"
+#include "harness/store/finding_store.h"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+// Where a worker reports to. From the environment: ASSAY_OUT, ASSAY_STATUS, ASSAY_FINDINGS.
+struct CampaignLink {
+  std::filesystem::path out;      // the findings' folder
+  std::filesystem::path status;   // a WorkerStatus
+  std::filesystem::path findings; // FindingEvents are appended to it
+};
+
+class Worker {
+ public:
+  ~Worker() { flush_hits(); }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  static Result<std::unique_ptr<Worker>> create(const std::filesystem::path& manifest,
+                                                const std::string& device,
+                                                const std::optional<CampaignLink>& campaign, bool sweep);
+
+  // Judges one case. False: the text is no case and should not be kept. Ends the process where the campaign
+  // is over, where the device cannot go on, and, alone, on a finding.
+  bool test(std::string_view text);
+
+  // The next corner case of the sweep while there is one, then a mutation of `text` (of a fresh case, where
+  // it is none), or now and then a fresh case. Empty where the result would be longer than max_size.
+  std::string mutate(std::string_view text, std::size_t max_size, std::uint64_t seed);
+  std::string cross(std::string_view a, std::string_view b, std::size_t max_size, std::uint64_t seed);
+
+ private:
+  Worker() = default;
+  std::optional<Case> legal_case(std::string_view text) const;
+  std::optional<Case> next_of_sweep();
+  void learn_sizes();
+  void count_blocks();
+  bool over() const;
+  void refused(const Error& error);
+  void handle(const Finding& finding);
+  void store(const Finding& finding, const FindingClaim& claim, std::uint64_t found_ns);
+  void announce(const std::string& signature, const std::filesystem::path& folder, const Case& minimized,
+                std::uint64_t found_ns);
+  void flush_hits();
+  [[noreturn]] void finish(int code);
+
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Kernel> kernel_;
+  CaseSpace space_; // the kernel's, with what has been learnt
+  std::vector<Case> sweep_;
+  std::uint64_t sweep_next_ = 0; // where there is no campaign to keep it
+  std::uint64_t cases_ = 0;
+
+  std::optional<CampaignLink> campaign_;
+  std::optional<StatusFile> status_;
+  std::optional<FindingStore> store_;
+  std::set<std::string> culprits_; // texts that killed a worker before
+  struct Known {
+    Signature signature;
+    std::uint64_t hits = 0; // not yet counted on disk
+  };
+  std::map<std::string, Known> known_; // findings that are stored and announced
+};
+
+} // namespace assay

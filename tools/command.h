@@ -1,0 +1,27 @@
+// The subcommands: each file adds its own to the application, with what happens when it is chosen.
+#pragma once
+
+#include "harness/base/error.h"
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace assay {
+
+// What main needs of a chosen subcommand: its exit code, or an error to print.
+using Outcome = Result<int>;
+
+struct Invocation {
+  Outcome outcome = 0;
+  std::vector<std::string> after_dashes; // the words behind "--"
+};
+
+void add_fuzz(CLI::App& app, Invocation& invocation);
+void add_replay(CLI::App& app, Invocation& invocation);
+void add_minimize(CLI::App& app, Invocation& invocation);
+void add_explain(CLI::App& app, Invocation& invocation);
+void add_list(CLI::App& app, Invocation& invocation);
+
+} // namespace assay

@@ -1,0 +1,77 @@
+// assay list: what there is.
+#include "fuzz/open_device.h"
+#include "harness/cases/manifest.h"
+#include "harness/compile/compile.h"
+#include "harness/ops/op.h"
+#include "harness/report/table.h"
+#include "harness/store/corpus.h"
+#include "tools/command.h"
+
+#include <fmt/ranges.h>
+
+#include <memory>
+
+namespace assay {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+Result<void> list_kernels() {
+  Table table({{"kernel"}, {"op"}, {"types"}, {"passes"}, {"manifest"}});
+  ASSAY_TRY(const auto files, Corpus("kernels").files());
+  for (const fs::path& file : files) {
+    if (file.extension() != ".toml") continue;
+    ASSAY_TRY(const Manifest manifest, load_manifest(file));
+    std::vector<std::string_view> types;
+    for (const DType dtype : manifest.dtypes) types.push_back(name_of(dtype));
+    table.add({manifest.name, manifest.op, fmt::format("{}", fmt::join(types, " ")),
+               manifest.has_backward() ? "forward backward" : "forward", file.string()});
+  }
+  fmt::print("{}", table.empty() ? "no kernels below ./kernels\n" : table.text());
+  return {};
+}
+
+void list_ops() {
+  Table table({{"op"}, {"dims"}, {"tensors"}});
+  for (const Op* op : all_ops()) {
+    std::vector<std::string_view> dims, tensors;
+    for (const DimInfo& dim : op->info().dims) dims.push_back(dim.name);
+    for (const TensorInfo& tensor : op->info().tensors) tensors.push_back(tensor.name);
+    table.add({op->info().name, fmt::format("{}", fmt::join(dims, " ")),
+               fmt::format("{}", fmt::join(tensors, " "))});
+  }
+  fmt::print("{}", table.text());
+}
+
+void list_devices() {
+  Table table({{"device"}, {"what it is"}});
+  for (const char* name : {"cpu", "cuda"}) {
+    const auto device = open_device(name);
+    table.add({name, device ? (*device)->name() : "not here: " + to_string(device.error())});
+  }
+  const auto compiler = compiler_version();
+  table.add({"compiler", compiler ? *compiler : "not here: " + to_string(compiler.error())});
+  fmt::print("{}", table.text());
+}
+
+Outcome run_list(const std::string& what) {
+  if (what.empty() || what == "kernels") ASSAY_TRY_VOID(list_kernels());
+  if (what.empty()) fmt::print("\n");
+  if (what.empty() || what == "ops") list_ops();
+  if (what.empty()) fmt::print("\n");
+  if (what.empty() || what == "devices") list_devices();
+  return 0;
+}
+
+} // namespace
+
+void add_list(CLI::App& app, Invocation& invocation) {
+  auto what = std::make_shared<std::string>();
+  CLI::App* list = app.add_subcommand("list", "kernels of this checkout, operators, devices");
+  list->add_option("what", *what, "kernels, ops or devices; all of them otherwise")
+      ->check(CLI::IsMember({"kernels", "ops", "devices"}));
+  list->callback([what, &invocation] { invocation.outcome = run_list(*what); });
+}
+
+} // namespace assay

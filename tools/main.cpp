@@ -1,0 +1,62 @@
+// The assay command. Exit codes: 0 nothing wrong, 1 a finding or an expectation not met, 2 bad usage or bad
+// input, 3 inconclusive, 4 the environment lacks what was asked for, 70 an internal fault.
+#include "tools/command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+
+namespace {
+
+int fail(const std::string& message, int code) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "assay: %s\n", message.c_str());
+  return code;
+}
+
+// CLI11 may break its messages over lines; ours have one.
+std::string one_line(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::ranges::replace(text, '\n', ' ');
+  return text;
+}
+
+int run(int argc, char** argv) {
+  assay::Invocation invocation;
+  CLI::App app("Finds the inputs on which a GPU kernel computes the wrong numbers.", "assay");
+  app.set_version_flag("--version", ASSAY_VERSION);
+  app.require_subcommand(1);
+  app.failure_message([](const CLI::App*, const CLI::Error&) { return std::string(); });
+  assay::add_fuzz(app, invocation);
+  assay::add_replay(app, invocation);
+  assay::add_minimize(app, invocation);
+  assay::add_explain(app, invocation);
+  assay::add_list(app, invocation);
+
+  const auto dashes =
+      std::find_if(argv, argv + argc, [](const char* arg) { return std::string_view(arg) == "--"; });
+  if (dashes != argv + argc) invocation.after_dashes.assign(dashes + 1, argv + argc);
+  try {
+    app.parse(static_cast<int>(dashes - argv), argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error); // --help, --version
+    return fail(one_line(error.what()) + " (assay --help shows how it is called)", 2);
+  }
+  if (!invocation.outcome) {
+    const assay::Error& error = invocation.outcome.error();
+    return fail((error.kind == assay::ErrorKind::internal ? "internal fault: " : "") + to_string(error),
+                assay::exit_code(error.kind));
+  }
+  if (std::fflush(stdout) != 0) return fail("standard output cannot be written", 4);
+  return *invocation.outcome;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) { // of a library; ours do not throw
+    return fail(std::string("internal fault: ") + one_line(error.what()), 70);
+  }
+}

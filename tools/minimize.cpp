@@ -1,0 +1,71 @@
+// assay minimize: one failing case made small.
+#include "harness/reduce/minimize.h"
+
+#include "fuzz/open_device.h"
+#include "harness/base/files.h"
+#include "harness/run/judge.h"
+#include "harness/run/replay.h"
+#include "tools/case_file.h"
+#include "tools/command.h"
+#include "tools/text.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace assay {
+
+namespace {
+
+struct MinimizeArguments {
+  std::string case_file, out;
+};
+
+// The finding that the case expects, else the first.
+const Finding& chosen_finding(const Case& test_case, const Judgement& judgement) {
+  const auto expected = std::ranges::find_if(judgement.findings, [&](const Finding& finding) {
+    return to_string(finding.signature) == test_case.expect.signature;
+  });
+  return expected != judgement.findings.end() ? *expected : judgement.findings.front();
+}
+
+Outcome run_minimize(const MinimizeArguments& arguments) {
+  ASSAY_TRY(const Case test_case, load_case(arguments.case_file));
+  ASSAY_TRY(const auto manifest, find_manifest(test_case, arguments.case_file));
+  ASSAY_TRY(const auto device, open_device(default_device()));
+  ASSAY_TRY(const auto kernel, Kernel::load(manifest, *device));
+  ASSAY_TRY(const Judgement judgement, judge(*kernel, test_case, {.mode = JudgeMode::on_this_input}));
+  if (judgement.findings.empty())
+    return user_error(Place{arguments.case_file},
+                      "does not fail on this kernel, so there is nothing to keep while shrinking");
+  const Finding& finding = chosen_finding(test_case, judgement);
+  const double severity = kept_severity(finding.severity);
+  const auto still_fails = [&](const Case& candidate) {
+    const auto shown = shows(*kernel, candidate, finding.signature);
+    return shown && *shown >= severity;
+  };
+  const Minimized smallest =
+      minimize(test_case, kernel->space(), still_fails, {.time = std::chrono::minutes(1)});
+  fmt::print(stderr, "{}: {} tried, {} kept, {} off the base value{}\n", to_string(finding.signature),
+             counted(smallest.runs, "case"), smallest.steps,
+             counted(elements_off_base(smallest.test_case, kernel->space()), "element"),
+             smallest.complete ? "" : "; stopped by the time limit");
+  const std::string text = to_text(smallest.test_case);
+  if (arguments.out.empty()) {
+    fmt::print("{}", text);
+  } else {
+    ASSAY_TRY_VOID(write_file(arguments.out, text));
+  }
+  return 0;
+}
+
+} // namespace
+
+void add_minimize(CLI::App& app, Invocation& invocation) {
+  auto arguments = std::make_shared<MinimizeArguments>();
+  CLI::App* minimize = app.add_subcommand("minimize", "shrink one failing case, keeping its signature");
+  minimize->add_option("case", arguments->case_file, "a stored case")->option_text("CASE")->required();
+  minimize->add_option("--out", arguments->out, "the file to write; standard output otherwise");
+  minimize->callback([arguments, &invocation] { invocation.outcome = run_minimize(*arguments); });
+}
+
+} // namespace assay
