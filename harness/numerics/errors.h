@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -50,9 +51,18 @@ struct Structure {
   bool passed() const { return wrong == 0; }
 };
 
-// The standing of one element, given G and the threshold of its tensor without this element's own rounding
-// (which is added here, with an unbounded exponent range, as is its golden bound).
-Standing standing(const Comparands& comparands, std::size_t element, double rounded, double threshold);
+// The terms of a tensor's threshold, from its judged elements.
+struct Allowance {
+  double fudge = 2;
+  double reference_error = 0;
+  double absolute_floor = 0;
+};
+
+// The standing of one element (rounded: its G). At the overflow edge the threshold is the tensor's, with this
+// element's own reference error (where r is finite), rounding error in an unbounded exponent range, and
+// golden bound.
+Standing standing(const Comparands& comparands, std::size_t element, double rounded,
+                  const Allowance& allowance);
 
 // Operators without rounding and integer outputs: t must equal G by value (NaN equals NaN, +0 equals -0).
 // alternative: a second right value an element (a quotient beside a tie), or empty.
@@ -66,5 +76,10 @@ ExactResult compare_exact(std::span<const double> rounded, std::span<const doubl
 // envelope[i] = max(envelope[i], |values[i] - g[i]|): one more legal evaluation joins the envelope. A value
 // that is not finite where g is, makes it infinite: a legal order overflows there.
 void widen_envelope(const Comparands& golden, std::span<const double> values, std::span<double> envelope);
+
+// visit(i, G, low word) for every element that takes part in the numbers: finite in g, G, r and t, and not
+// excused.
+void for_each_counted(const Comparands& comparands,
+                      const std::function<void(std::size_t, double, double)>& visit);
 
 } // namespace assay

@@ -73,10 +73,9 @@ inline double round_to(const Format& format, double x) {
   const int shift = 53 - format.precision;
   const std::uint64_t bits = std::bit_cast<std::uint64_t>(x);
   const std::uint64_t half = (std::uint64_t{1} << shift) >> 1;
-  const std::uint64_t keep = ~((std::uint64_t{1} << shift) - 1);
-  // Adding just under a half, and the last kept bit, carries exactly where nearest even rounds up.
-  const std::uint64_t odd = (bits >> shift) & 1 & (half >> (shift - 1) * (shift > 0));
-  const double normal = std::bit_cast<double>((bits + (half == 0 ? 0 : half - 1) + odd) & keep);
+  // Just under a half, and the last kept bit, carry exactly where nearest even rounds up.
+  const std::uint64_t carry = half == 0 ? 0 : half - 1 + ((bits >> shift) & 1);
+  const double normal = std::bit_cast<double>((bits + carry) & ~((std::uint64_t{1} << shift) - 1));
   const double magnitude = std::fabs(x);
   // At 2^52 times the smallest subnormal, doubles are spaced by exactly that subnormal.
   const double magic = format.min_subnormal * 0x1p52;

@@ -3,6 +3,7 @@
 
 #include "harness/numerics/errors.h"
 
+#include <cmath>
 #include <cstdint>
 
 namespace assay {
@@ -56,7 +57,9 @@ struct Gate {
   LineGate lines;
 
   bool valid() const { return conditioned && golden_exact_enough; }
-  bool passed() const { return target_error <= threshold && lines.lines_over == 0; }
+  bool passed() const {
+    return target_error <= threshold && std::isfinite(threshold) && lines.lines_over == 0;
+  }
   // The larger of the two ratios: what the search climbs, and a suspect where it is above 1.
   double worst_ratio() const { return ratio < lines.ratio ? lines.ratio : ratio; }
 };

@@ -1,0 +1,56 @@
+#include "harness/numerics/confirmation.h"
+
+#include "harness/base/check.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay {
+
+double confirmed_threshold(const Suspect& suspect) {
+  return suspect.fudge * suspect.envelope_error + suspect.absolute_floor + suspect.golden_bound;
+}
+
+double severity(const Suspect& suspect) {
+  return suspect.target_error == 0 ? 0 : suspect.target_error / confirmed_threshold(suspect);
+}
+
+Confirmation judge_on_input(const Suspect& suspect) {
+  const double threshold = confirmed_threshold(suspect);
+  if (suspect.target_error <= threshold) return Confirmation::not_confirmed;
+  if (suspect.target_error > suspect.rigorous_bound + suspect.absolute_floor + suspect.golden_bound)
+    return Confirmation::finding_at_once;
+  return Confirmation::needs_redraws;
+}
+
+Confirmation judge_with_redraws(const Suspect& suspect, std::span<const double> ratios,
+                                int envelope_instruments) {
+  const Confirmation first = judge_on_input(suspect);
+  if (first != Confirmation::needs_redraws) return first;
+  ASSAY_CHECK(envelope_instruments > 0, "an envelope of {} instruments", envelope_instruments);
+  const int redraws = static_cast<int>(ratios.size());
+  if (redraws < confirmation_min_redraws) return Confirmation::not_confirmed;
+  const int above = static_cast<int>(std::ranges::count_if(ratios, [](double ratio) { return ratio > 1; }));
+  const int needed = exceedances_needed(redraws, 1.0 / (envelope_instruments + 1), confirmation_false_alarm);
+  return above >= needed ? Confirmation::finding_by_share : Confirmation::not_confirmed;
+}
+
+double binomial_tail(int n, double p, int k) {
+  if (k <= 0) return 1;
+  double tail = 0;
+  for (int i = n; i >= k; --i) { // the smallest first
+    const double log_ways = std::lgamma(n + 1.0) - std::lgamma(i + 1.0) - std::lgamma(n - i + 1.0);
+    tail += std::exp(log_ways + i * std::log(p) + (n - i) * std::log1p(-p));
+  }
+  return tail;
+}
+
+int exceedances_needed(int n, double p, double false_alarm) {
+  for (int k = 0; k <= n; ++k)
+    if (binomial_tail(n, p, k) <= false_alarm) return k;
+  return n + 1;
+}
+
+double severity_to_keep(double original) { return std::min(4.0, original / 2); }
+
+} // namespace assay

@@ -1,0 +1,87 @@
+#include "harness/numerics/errors.h"
+
+#include "harness/base/check.h"
+#include "harness/numerics/formats.h"
+
+#include <cmath>
+
+namespace assay {
+
+namespace {
+
+double difference(double value, const Comparands& c, std::size_t i) {
+  return std::fabs(value - c.golden[i] - (c.golden_low.empty() ? 0 : c.golden_low[i]));
+}
+
+bool same(double a, double b) { return a == b || (a != a && b != b); }
+
+} // namespace
+
+Standing standing(const Comparands& c, std::size_t i, double rounded, const Allowance& allowance) {
+  const double g = c.golden[i], t = c.target[i];
+  if (!c.formula_overflows.empty() && c.formula_overflows[i]) return Standing::formula_overflow;
+  if (!std::isfinite(g)) return same(t, rounded) ? Standing::same_special : Standing::wrong;
+
+  const bool by_envelope = !c.envelope_error.empty();
+  const double legal_error = by_envelope ? c.envelope_error[i] : difference(c.reference[i], c, i);
+  const bool legal_finite = std::isfinite(legal_error);
+  if (std::isfinite(rounded) && std::isfinite(t) && legal_finite) return Standing::judged;
+  if (std::isinf(rounded) && t == rounded) return Standing::same_special;
+
+  const Format& format = format_of(c.dtype);
+  const double low = c.golden_low.empty() ? 0 : c.golden_low[i];
+  const double bound = c.golden_bound.empty() ? 0 : c.golden_bound[i];
+  const double own_floor = difference(round_unbounded(format, g), c, i);
+  const double threshold =
+      allowance.fudge * std::fmax(allowance.reference_error, legal_finite ? legal_error : 0) +
+      std::fmax(allowance.absolute_floor, own_floor) + bound;
+  // In two steps, because the edge itself lies above the largest double for f64.
+  const double to_edge =
+      std::fabs((format.largest - std::fabs(g)) + format.edge_gap() - std::copysign(low, low * g));
+  const bool at_edge = format.overflow == Overflow::to_infinity && to_edge <= threshold;
+  const bool edge_value = std::isfinite(t) || (std::isinf(t) && std::signbit(t) == std::signbit(g));
+  // r infinite like g's edge: its store overflowed. Anything else that is not finite: its arithmetic did.
+  const bool store_overflowed =
+      by_envelope || (std::isinf(c.reference[i]) && std::signbit(c.reference[i]) == std::signbit(g));
+
+  if (at_edge && edge_value && (legal_finite || store_overflowed)) return Standing::overflow_edge;
+  if (std::isfinite(rounded) && !legal_finite) return Standing::formula_overflow;
+  return Standing::wrong;
+}
+
+void for_each_counted(const Comparands& c, const std::function<void(std::size_t, double, double)>& visit) {
+  for (std::size_t i = 0; i < c.golden.size(); ++i) {
+    const double low = c.golden_low.empty() ? 0 : c.golden_low[i];
+    const double rounded = round_value(c.dtype, DoubleDouble(c.golden[i], low));
+    if (std::isfinite(c.golden[i]) && std::isfinite(rounded) && std::isfinite(c.reference[i]) &&
+        std::isfinite(c.target[i]) && (c.formula_overflows.empty() || !c.formula_overflows[i]))
+      visit(i, rounded, low);
+  }
+}
+
+ExactResult compare_exact(std::span<const double> rounded, std::span<const double> alternative,
+                          std::span<const double> target) {
+  ASSAY_CHECK(rounded.size() == target.size() && (alternative.empty() || alternative.size() == target.size()),
+              "{}, {} and {} elements", rounded.size(), alternative.size(), target.size());
+  ExactResult result;
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    if (same(target[i], rounded[i]) || (!alternative.empty() && same(target[i], alternative[i]))) continue;
+    if (result.mismatches++ == 0) result.first = static_cast<std::int64_t>(i);
+  }
+  return result;
+}
+
+void widen_envelope(const Comparands& c, std::span<const double> values, std::span<double> envelope) {
+  ASSAY_CHECK(values.size() == c.golden.size() && envelope.size() == values.size(), "{}, {} and {} elements",
+              values.size(), c.golden.size(), envelope.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!std::isfinite(c.golden[i])) continue;
+    double error = difference(values[i], c, i);
+    if (error != error) error = std::numeric_limits<double>::infinity();
+    // An infinity that G shares is no error.
+    if (std::isinf(error) && values[i] == round_value(c.dtype, c.golden[i])) continue;
+    envelope[i] = error > envelope[i] ? error : envelope[i];
+  }
+}
+
+} // namespace assay
