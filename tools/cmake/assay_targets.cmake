@@ -41,4 +41,8 @@ function(assay_fuzzer name)
            -artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/ ${CMAKE_CURRENT_BINARY_DIR}/${name}.corpus ${arg_SEEDS})
   file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${name}.corpus)
   set_tests_properties(${name} PROPERTIES LABELS "fuzz" TIMEOUT 120)
+  if(NOT TARGET fuzzers)
+    add_custom_target(fuzzers) # all of them
+  endif()
+  add_dependencies(fuzzers ${name})
 endfunction()
