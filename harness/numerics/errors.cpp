@@ -49,16 +49,6 @@ Standing standing(const Comparands& c, std::size_t i, double rounded, const Allo
   return Standing::wrong;
 }
 
-void for_each_counted(const Comparands& c, const std::function<void(std::size_t, double, double)>& visit) {
-  for (std::size_t i = 0; i < c.golden.size(); ++i) {
-    const double low = c.golden_low.empty() ? 0 : c.golden_low[i];
-    const double rounded = round_value(c.dtype, DoubleDouble(c.golden[i], low));
-    if (std::isfinite(c.golden[i]) && std::isfinite(rounded) && std::isfinite(c.reference[i]) &&
-        std::isfinite(c.target[i]) && (c.formula_overflows.empty() || !c.formula_overflows[i]))
-      visit(i, rounded, low);
-  }
-}
-
 ExactResult compare_exact(std::span<const double> rounded, std::span<const double> alternative,
                           std::span<const double> target) {
   ASSAY_CHECK(rounded.size() == target.size() && (alternative.empty() || alternative.size() == target.size()),

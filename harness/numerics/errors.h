@@ -3,11 +3,12 @@
 // section 2).
 #pragma once
 
+#include "harness/numerics/bulk.h"
 #include "harness/numerics/dtype.h"
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -79,7 +80,15 @@ void widen_envelope(const Comparands& golden, std::span<const double> values, st
 
 // visit(i, G, low word) for every element that takes part in the numbers: finite in g, G, r and t, and not
 // excused.
-void for_each_counted(const Comparands& comparands,
-                      const std::function<void(std::size_t, double, double)>& visit);
+template <class Visit> void for_each_counted(const Comparands& c, Visit visit) {
+  std::vector<double> rounded(c.golden.size());
+  round_values(c.dtype, c.golden, c.golden_low, rounded);
+  for (std::size_t i = 0; i < rounded.size(); ++i) {
+    const bool finite = std::isfinite(c.golden[i]) && std::isfinite(rounded[i]) &&
+                        std::isfinite(c.reference[i]) && std::isfinite(c.target[i]);
+    if (finite && (c.formula_overflows.empty() || !c.formula_overflows[i]))
+      visit(i, rounded[i], c.golden_low.empty() ? 0.0 : c.golden_low[i]);
+  }
+}
 
 } // namespace assay
