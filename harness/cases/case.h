@@ -125,9 +125,9 @@ struct Case {
 // the same bits in the element's own type; a NaN that is not the usual one as nan(0x7fc00001).
 std::string to_text(const Case& test_case);
 
-// Any malformed text is a user error with the line. Bounds: 1 MiB of text, dims 0 to 2^40, ranks up to 8, at
-// most 2^31 elements a tensor (as far as the text tells), every distribution as cases/distribution.h allows
-// it; names are [A-Za-z_][A-Za-z0-9_]*, at most 64 letters.
+// Any malformed text is a user error with the line. Bounds: 1 MiB of text, dims 0 to 2^40, ranks up to 8,
+// every distribution as cases/distribution.h allows it; names are [A-Za-z_][A-Za-z0-9_]*, at most 64 letters.
+// Whether shapes, inputs and types fit the kernel is check_case's business (inputs/space.h).
 Result<Case> parse_case(std::string_view text, const std::string& file_name);
 
 } // namespace assay

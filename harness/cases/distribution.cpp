@@ -66,7 +66,7 @@ constexpr DistributionRule rules[] = {
     {Kind::swamping, "swamping", swamping_params, Spread::one_a_line, unseeded},
     {Kind::wide, "wide", wide_params, Spread::everything, seeded},
     {Kind::extreme_logits, "extreme_logits", extreme_params, Spread::everything, seeded},
-    {Kind::cancelling_pairs, "cancelling_pairs", stddev_one, Spread::everything, seeded},
+    {Kind::cancelling_pairs, "cancelling_pairs", stddev_one, Spread::everything, seeded, sequential},
     {Kind::cancelling_sum, "cancelling_sum", stddev_one, Spread::everything, seeded, sequential},
     {Kind::half_integers, "half_integers", half_integer_params, Spread::everything, seeded},
     {Kind::ties, "ties", ties_params, Spread::everything, seeded},
