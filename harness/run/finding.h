@@ -20,7 +20,7 @@ struct Finding {
   double ratio = std::numeric_limits<double>::infinity(); // target_error / threshold of the plain gate
   double severity =
       std::numeric_limits<double>::infinity(); // target_error / threshold'; structural kinds: infinity
-  double envelope = 0; // threshold' = fudge * envelope + absolute_floor; gate, ulp and bias only
+  double threshold = 0;                        // threshold' (confirm.h); structural kinds: 0
   double rigorous_bound = 0;
   std::string
       confirmation; // how it was confirmed: "above the rigorous bound", "14 of 16 redraws above 1", ...

@@ -1,22 +1,21 @@
 // The verdict on one case: a trial, then the confirmation of what it suspects (method: sections 7 and 8).
 #pragma once
 
+#include "harness/run/confirm.h"
 #include "harness/run/finding.h"
 #include "harness/run/trial.h"
 
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace assay {
 
-enum class JudgeMode : std::uint8_t {
-  search,        // a suspect between envelope and rigorous bound is redrawn under 16 further seeds
-  on_this_input, // minimizing and replaying: by envelope and bound alone
-};
-
 struct JudgeOptions {
   JudgeMode mode = JudgeMode::search;
-  // Further runs with another schedule, compared bit for bit: -1 is the rule of method section 8 (a declared
-  // sample of the cases, every suspect, 8 runs where atomics or the manifest say so); 0 is none.
+  // Further runs under other schedules, compared bit for bit: -1 is the rule of method section 8 (one more
+  // for a declared sample of the cases and for every suspect; seven more where the kernel has atomics or is
+  // declared nondeterministic).
   int repeats = -1;
 };
 

@@ -9,13 +9,13 @@
 #include "harness/device/device.h"
 #include "harness/inputs/space.h"
 #include "harness/ops/op.h"
+#include "harness/run/binding.h"
 #include "harness/run/plan.h"
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -25,7 +25,7 @@ struct KernelOptions {
   std::filesystem::path cache_dir = default_cache_dir();
   std::uint64_t memory_budget = std::uint64_t{1}
                                 << 29;   // bytes of one case's device buffers; above: a user error
-  std::int64_t element_budget = 1 << 16; // elements of the largest tensor of a case that the fuzzer draws
+  std::int64_t element_budget = 1 << 17; // elements of the largest tensor of a case that the fuzzer draws
 };
 
 class Kernel {
@@ -47,10 +47,12 @@ class Kernel {
   // Outputs and gradients that no launch names, as "grad_weight": nothing is known of them, and reports say
   // so.
   const std::vector<std::string>& not_tested() const { return not_tested_; }
-  bool tests(std::size_t tensor) const { return named_[tensor]; } // index in op().info().tensors
-  bool has_atomics() const {
-    return has_atomics_;
-  } // of any program loaded so far: such kernels are run 8 times
+  bool tests(std::size_t tensor) const { return binding_.named[tensor]; } // index in op().info().tensors
+  // Of any program loaded so far.
+  bool has_atomics() const { return has_atomics_; } // such kernels are run 8 times a case
+  // Uses fast functions (ex2.approx as exp, div.full, --use_fast_math), whose errors are then those of PTX's
+  // table.
+  bool approximates() const { return approximates_; }
 
   // What the fuzzer may draw: the manifest's dims within the operator's limits, types, passes, params,
   // layouts.
@@ -62,24 +64,29 @@ class Kernel {
   Result<Plan> plan(const Case& test_case);
 
  private:
+  struct Loaded {
+    std::shared_ptr<Program> program;
+    std::vector<std::string> entries;                    // of each launch
+    std::vector<std::vector<std::uint32_t>> param_bytes; // of each launch
+  };
+
   Kernel() = default;
-  Result<std::shared_ptr<Program>> program(DType dtype, const std::vector<std::string>& names,
-                                           std::vector<std::string>& entries);
+  // The program for one type and one set of expanded kernel names, compiled and checked against the launches'
+  // arguments when first asked for.
+  Result<const Loaded*> program(DType dtype, const std::vector<std::string>& names);
+  Result<void> check_arguments(Loaded& loaded, const std::vector<std::string>& names) const;
 
   Manifest manifest_;
   const Op* op_ = nullptr;
   Device* device_ = nullptr;
   KernelOptions options_;
   std::string source_text_, source_hash_;
+  Binding binding_;
   std::vector<std::string> not_tested_;
-  std::vector<bool> named_;
   bool has_atomics_ = false;
+  bool approximates_ = false;
   CaseSpace space_;
-  struct Loaded {
-    std::shared_ptr<Program> program;
-    std::map<std::string, std::string> entries; // name expression -> PTX entry
-  };
-  std::map<std::string, Loaded> programs_; // by type and names
+  std::map<std::string, Loaded> programs_;
 };
 
 } // namespace assay

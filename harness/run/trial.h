@@ -5,7 +5,10 @@
 #include "harness/base/error.h"
 #include "harness/cases/case.h"
 #include "harness/device/device.h"
+#include "harness/numerics/bias.h"
+#include "harness/numerics/gate.h"
 #include "harness/numerics/signature.h"
+#include "harness/numerics/statistics.h"
 #include "harness/numerics/tensor.h"
 #include "harness/ops/op.h"
 #include "harness/run/kernel.h"
@@ -13,30 +16,36 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace assay {
 
-// One output or gradient beside its golden and its reference (method: sections 3, 4, 6). Errors are absolute.
+// One output or gradient beside its golden and its reference (method: sections 3, 4, 6).
 struct TensorReport {
   std::size_t tensor = 0; // index in OpInfo::tensors
   Pass pass = Pass::forward;
   std::string name;
   DType dtype = DType::f32;
   std::vector<std::int64_t> shape;
-  bool exact = false; // must be equal, element for element; the gate's numbers are then all 0
-
-  double reference_error = 0, rounding_floor = 0, absolute_floor = 0, target_error = 0, threshold = 0;
-  double golden_scale = 0, reference_relative_error = 0;
-  bool gate_valid = true;
-  double ratio = 0; // target_error / threshold, the worst of the tensor and its lines
-  double reference_rms = 0, target_rms = 0;
-  double reference_bias_ulp = 0, target_bias_ulp = 0;
-  double max_ulp = 0;       // elementwise operators: the largest distance to G
-  std::int64_t excused = 0; // elements left out, because the legal formula itself may overflow there
-  std::int64_t worst = -1;  // dense index of the element behind `ratio`, or of the first wrong one
+  bool exact = false;    // must be equal, element for element; `comparison` is then empty
+  Comparison comparison; // structure and gate
+  std::uint64_t ulp_distance =
+      0;                       // elementwise operators, forward: the largest beyond what is allowed; else 0
+  std::int64_t mismatches = 0; // exact outputs
+  std::int64_t worst = -1;     // dense index of the first wrong element, else of the largest error; -1: none
   double golden = 0, reference = 0, target = 0; // there
+
+  bool gate_valid() const { return comparison.gate.valid(); }
+  double ratio() const { return comparison.gate.worst_ratio(); } // target_error / threshold, lines included
+};
+
+// Mean signed errors and RMS errors, side by side: what a maximum cannot see. Not part of every trial, for
+// their cost.
+struct TensorStatistics {
+  RmsErrors rms;
+  MeanError target_bias, reference_bias; // in output ULPs, away from zero
 };
 
 // Something wrong that the trial saw. Kinds gate, ulp and bias are suspects until confirmed.
@@ -52,20 +61,33 @@ struct Violation {
 
 struct Trial {
   Plan plan;
-  std::vector<Tensor> inputs;    // in OpInfo order, only Role::input and (backward) Role::upstream filled
-  std::vector<Evaluated> golden; // one for each entry of `tensors`; empty where the device stopped early
-  std::vector<Evaluated> reference;
-  std::vector<Tensor> target;
-  std::vector<TensorReport> tensors; // the tested outputs of the pass
-  std::vector<Violation> violations; // in the order of Kind, at most one a signature
-  std::vector<Fault> faults;         // as the device told them, notes included
+  std::vector<Tensor> inputs;        // in OpInfo order; outputs and gradients are empty
+  std::vector<TensorReport> tensors; // the tested outputs of the pass; empty where the device stopped early
+  // One entry for each of `tensors`:
+  std::vector<Evaluated> golden, reference;
+  std::vector<std::vector<double>> target; // widened
+  std::vector<Violation> violations;       // in the order of Kind, at most one a signature
+  std::vector<Fault> faults;               // as the device told them, notes included
 };
 
-struct TrialOptions {
-  std::uint64_t schedule_salt = 0; // added to the case's schedule seed: another order of blocks and warps
-};
+// What the gate compares of tensors[i].
+Comparands comparands_of(const Trial& trial, std::size_t i);
+// The rule by which tensors[i] is judged: the case's tolerance, and what the formula says of its sums.
+GateRule gate_rule(const Trial& trial, std::size_t i, const Tolerance& tolerance, const OpInfo& op);
 
+// Elementwise operators: how many representable values an element may be off.
+double ulp_limit(const Tolerance& tolerance, DType dtype, const OpInfo& op);
 
-Result<Trial> run_trial(Kernel& kernel, const Case& test_case, const TrialOptions& options = {});
+Problem problem_of(const Plan& plan, std::span<const Tensor> inputs);
+// What an instrument makes of the trial's inputs: one entry for each of trial.tensors.
+std::vector<Evaluated> evaluate_tested(const Op& op, const Trial& trial, const Instrument& instrument);
+
+TensorStatistics statistics_of(const Trial& trial, std::size_t i);
+
+Result<Trial> run_trial(Kernel& kernel, const Case& test_case);
+
+// The same case once more under another schedule: the golden, reference and inputs are those of `first`.
+Result<Trial> repeat_trial(Kernel& kernel, const Case& test_case, const Trial& first,
+                           std::uint64_t schedule_seed);
 
 } // namespace assay

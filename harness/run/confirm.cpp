@@ -1,0 +1,258 @@
+#include "harness/run/confirm.h"
+
+#include "harness/base/check.h"
+#include "harness/base/hash.h"
+#include "harness/numerics/bulk.h"
+#include "harness/numerics/confirmation.h"
+#include "harness/numerics/ulp.h"
+#include "harness/run/describe.h"
+#include "harness/run/envelope.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+namespace assay {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// The gate of trial.tensors[i] with the envelope in place of the reference.
+Gate gate_by_envelope(const Trial& trial, std::size_t i, const Envelope& envelope, const Tolerance& tolerance,
+                      const OpInfo& op) {
+  Comparands comparands = comparands_of(trial, i);
+  comparands.envelope_error = envelope.error(i);
+  return compare(comparands, gate_rule(trial, i, tolerance, op)).gate;
+}
+
+UlpResult ulps_by_envelope(const Trial& trial, std::size_t i, const Envelope& envelope,
+                           const Tolerance& tolerance, const OpInfo& op) {
+  const Evaluated& golden = trial.golden[i];
+  std::vector<double> rounded(golden.value.size());
+  round_values(trial.tensors[i].dtype, golden.value, golden.value_low, rounded);
+  return check_ulps(trial.tensors[i].dtype, rounded, trial.target[i], envelope.distance(i),
+                    ulp_limit(tolerance, trial.tensors[i].dtype, op), golden.formula_overflows);
+}
+
+double bound_at(const std::vector<double>& bounds, std::int64_t element) {
+  return bounds.empty() || element < 0 ? infinity : bounds[static_cast<std::size_t>(element)];
+}
+
+// Both rules of the gate as suspects in the sense of numerics/confirmation.h: the whole tensor, and the worst
+// line.
+std::vector<Suspect> suspects_of(const Gate& gate, double fudge, const std::vector<double>& bounds) {
+  std::vector<Suspect> suspects;
+  if (gate.ratio > 1)
+    suspects.push_back({fudge, gate.target_error, gate.reference_error, gate.absolute_floor,
+                        gate.golden_bound, bound_at(bounds, gate.worst_element)});
+  const LineGate& line = gate.lines;
+  if (line.lines_over > 0)
+    suspects.push_back({fudge, line.target_error, line.rho * line.magnitude, line.floor,
+                        std::max(0.0, line.threshold - fudge * line.rho * line.magnitude - line.floor),
+                        bound_at(bounds, line.element)});
+  return suspects;
+}
+
+// Widens the envelope of one trial until it explains tensors[i], or is complete. Returns the ratio then.
+double ratio_by_envelope(const Op& op, const Trial& trial, std::size_t i, std::vector<Instrument> instruments,
+                         const Tolerance& tolerance) {
+  Envelope envelope(op, trial, std::move(instruments));
+  for (;;) {
+    const Gate gate = gate_by_envelope(trial, i, envelope, tolerance, op.info());
+    if (gate.passed() || !envelope.widen()) return gate.worst_ratio();
+  }
+}
+
+std::uint64_t fingerprint(const Trial& trial) {
+  std::uint64_t hash = 0;
+  for (const Tensor& input : trial.inputs)
+    hash = hash * 0x9E3779B97F4A7C15u +
+           content_hash64({reinterpret_cast<const char*>(input.bytes.data()), input.bytes.size()});
+  return hash;
+}
+
+// The report of the same output in another trial; nullopt where that trial did not get so far.
+std::optional<std::size_t> same_output(const Trial& trial, const TensorReport& report) {
+  for (std::size_t i = 0; i < trial.tensors.size(); ++i)
+    if (trial.tensors[i].tensor == report.tensor) return i;
+  return std::nullopt;
+}
+
+class Confirmer {
+ public:
+  Confirmer(Kernel& kernel, const Case& test_case, const Trial& trial, JudgeMode mode)
+      : kernel_(kernel), op_(kernel.op()), case_(test_case), trial_(trial), mode_(mode),
+        instruments_(envelope_instruments(op_.info(), kernel.manifest(), trial.plan, kernel.approximates())) {
+  }
+
+  Result<std::vector<Confirmed>> run(std::span<const Violation> suspects) {
+    std::vector<Confirmed> results(suspects.size());
+    std::vector<std::size_t> open;
+    for (std::size_t k = 0; k < suspects.size(); ++k)
+      if (suspects[k].signature.kind != Kind::bias) open.push_back(k);
+
+    if (!open.empty()) {
+      Envelope envelope(op_, trial_, instruments_);
+      while (!open.empty() && envelope.widen())
+        std::erase_if(open, [&](std::size_t k) { return explained(suspects[k], envelope, results[k]); });
+      for (const std::size_t k : open) {
+        results[k].evaluations = envelope.evaluations();
+        if (suspects[k].signature.kind == Kind::gate)
+          ASSAY_TRY_VOID(confirm_gate(suspects[k], envelope, results[k]));
+        else
+          confirm_ulps(results[k]);
+      }
+    }
+    for (std::size_t k = 0; k < suspects.size(); ++k)
+      if (suspects[k].signature.kind == Kind::bias) ASSAY_TRY_VOID(confirm_bias(suspects[k], results[k]));
+    return results;
+  }
+
+ private:
+  // (a). Leaves the numbers of the last comparison in `result`.
+  bool explained(const Violation& suspect, const Envelope& envelope, Confirmed& result) {
+    const std::size_t i = suspect.report;
+    if (suspect.signature.kind == Kind::ulp) {
+      const UlpResult ulps = ulps_by_envelope(trial_, i, envelope, case_.tolerance, op_.info());
+      result.severity =
+          static_cast<double>(ulps.worst_distance) / std::max(1.0, static_cast<double>(ulps.allowed));
+      result.threshold = static_cast<double>(ulps.allowed);
+      if (ulps.violations != 0) return false;
+      result.severity = 1;
+    } else {
+      const Gate gate = gate_by_envelope(trial_, i, envelope, case_.tolerance, op_.info());
+      result.severity = gate.worst_ratio();
+      result.threshold = gate.lines.ratio > gate.ratio ? gate.lines.threshold : gate.threshold;
+      if (!gate.passed()) return false;
+    }
+    result.evaluations = envelope.evaluations();
+    result.how = fmt::format("explained by {} legal evaluations", envelope.evaluations());
+    return true;
+  }
+
+  Result<void> confirm_gate(const Violation& suspect, const Envelope& envelope, Confirmed& result) {
+    const std::size_t i = suspect.report;
+    const Gate gate = gate_by_envelope(trial_, i, envelope, case_.tolerance, op_.info());
+    if (bounds_.empty()) bounds_ = rigorous_bounds(op_, trial_, kernel_.approximates());
+    const std::vector<Suspect> rules = suspects_of(gate, case_.tolerance.fudge, bounds_[i]);
+    ASSAY_CHECK(!rules.empty(), "a suspect of {} that the envelope explains", trial_.tensors[i].name);
+    result.rigorous_bound = rules.front().rigorous_bound;
+    for (const Suspect& rule : rules)
+      if (judge_on_input(rule) == Confirmation::finding_at_once) {
+        result.rigorous_bound = rule.rigorous_bound;
+        result.finding = true;
+        result.how = fmt::format("above the rigorous bound {}", value_text(rule.rigorous_bound));
+        return {};
+      }
+    if (mode_ == JudgeMode::on_this_input) {
+      result.finding = true;
+      result.how = fmt::format("above the envelope of {} legal evaluations", result.evaluations);
+      return {};
+    }
+    return confirm_by_redraws(suspect, rules.front(), result);
+  }
+
+  // (c)
+  Result<void> confirm_by_redraws(const Violation& suspect, const Suspect& rule, Confirmed& result) {
+    std::set<std::uint64_t> seen{fingerprint(trial_)};
+    std::vector<double> ratios;
+    int above = 0, left = confirmation_redraws;
+    const double chance = 1.0 / (result.evaluations + 1);
+    while (left > 0) {
+      --left;
+      ASSAY_TRY(const Trial again,
+                run_trial(kernel_, redrawn(case_, static_cast<std::uint64_t>(confirmation_redraws - left))));
+      if (seen.insert(fingerprint(again)).second) {
+        ratios.push_back(ratio_of(again, suspect));
+        above += ratios.back() > 1;
+      }
+      const int drawn = static_cast<int>(ratios.size());
+      if (drawn + left < confirmation_min_redraws) break;
+      if (above + left < exceedances_needed(drawn + left, chance, confirmation_false_alarm)) break;
+      if (drawn >= confirmation_min_redraws &&
+          above >= exceedances_needed(confirmation_redraws, chance, confirmation_false_alarm))
+        break;
+    }
+    result.finding = judge_with_redraws(rule, ratios, result.evaluations) == Confirmation::finding_by_share;
+    result.how = fmt::format("{} of {} redraws above threshold'", above, ratios.size());
+    return {};
+  }
+
+  double ratio_of(const Trial& again, const Violation& suspect) const {
+    const auto i = same_output(again, trial_.tensors[suspect.report]);
+    if (!i || again.target[*i].empty() != trial_.target[suspect.report].empty() ||
+        !again.tensors[*i].comparison.structure.passed())
+      return infinity; // worse than a number
+    return ratio_by_envelope(op_, again, *i, instruments_, case_.tolerance);
+  }
+
+  static void confirm_ulps(Confirmed& result) {
+    result.finding = true;
+    result.how = fmt::format("further off than twice any of {} legal evaluations", result.evaluations);
+  }
+
+  // Pooled over redraws until there are elements enough; the legal orders see the same elements.
+  Result<void> confirm_bias(const Violation& suspect, Confirmed& result) {
+    std::vector<Instrument> orders;
+    for (const Instrument& instrument : instruments_)
+      if (instrument.number == Instrument::Number::plain &&
+          instrument.functions == Instrument::Functions::best)
+        orders.push_back(instrument);
+    SignedErrors target;
+    std::vector<SignedErrors> legal(orders.size() + 1);
+    const auto pool_trial = [&](const Trial& trial, std::size_t i) {
+      const Comparands comparands = comparands_of(trial, i);
+      pool(target, comparands, trial.target[i]);
+      pool(legal[0], comparands, trial.reference[i].value);
+      for (std::size_t k = 0; k < orders.size(); ++k)
+        pool(legal[k + 1], comparands, evaluate_tested(op_, trial, orders[k])[i].value);
+    };
+    pool_trial(trial_, suspect.report);
+    std::set<std::uint64_t> seen{fingerprint(trial_)};
+    for (int k = 1; k <= confirmation_redraws && std::ssize(target.error) < bias_min_elements; ++k) {
+      ASSAY_TRY(const Trial again, run_trial(kernel_, redrawn(case_, static_cast<std::uint64_t>(k))));
+      const auto i = same_output(again, trial_.tensors[suspect.report]);
+      if (!i || !seen.insert(fingerprint(again)).second || again.target[*i].empty()) continue;
+      pool_trial(again, *i);
+    }
+    std::vector<MeanError> means;
+    for (const SignedErrors& errors : legal) means.push_back(mean_error(errors));
+    const BiasResult bias = check_bias(mean_error(target), means);
+    result.finding = bias.biased;
+    result.severity = std::abs(bias.target.mean) / bias_limit;
+    result.threshold = bias_limit;
+    result.rigorous_bound = infinity;
+    result.evaluations = static_cast<int>(legal.size());
+    result.how = bias.enough ? fmt::format("mean {} ULP over {} elements; the largest of {} legal orders {}",
+                                           value_text(bias.target.mean), bias.target.count, legal.size(),
+                                           value_text(bias.largest_legal_mean))
+                             : fmt::format("only {} elements, where a mean needs {}", bias.target.count,
+                                           bias_min_elements);
+    return {};
+  }
+
+  Kernel& kernel_;
+  const Op& op_;
+  const Case& case_;
+  const Trial& trial_;
+  JudgeMode mode_;
+  std::vector<Instrument> instruments_;
+  std::vector<std::vector<double>> bounds_;
+};
+
+} // namespace
+
+Case redrawn(const Case& test_case, std::uint64_t k) {
+  Case again = test_case;
+  for (TensorInput& input : again.inputs) input.seed ^= content_hash64(fmt::format("{}/{}", input.seed, k));
+  return again;
+}
+
+Result<std::vector<Confirmed>> confirm(Kernel& kernel, const Case& test_case, const Trial& trial,
+                                       std::span<const Violation> suspects, JudgeMode mode) {
+  return Confirmer(kernel, test_case, trial, mode).run(suspects);
+}
+
+} // namespace assay

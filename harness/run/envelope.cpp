@@ -1,0 +1,136 @@
+#include "harness/run/envelope.h"
+
+#include "harness/numerics/bulk.h"
+#include "harness/numerics/ulp.h"
+
+#include <algorithm>
+#include <set>
+
+namespace assay {
+
+namespace {
+
+using Number = Instrument::Number;
+using Functions = Instrument::Functions;
+
+struct OrderChoice {
+  Order order = Order::sequential;
+  std::int64_t width = 1;
+};
+
+std::vector<OrderChoice> orders_of(const OpInfo& op, const Manifest& manifest, const Plan& plan) {
+  if (!op.reduces) return {{}};
+  std::set<std::int64_t> tiles, threads;
+  for (const DimRange& dim : manifest.dims)
+    for (const std::int64_t size : dim.near)
+      if (size > 1) tiles.insert(size);
+  for (const PlannedLaunch& launch : plan.launches) {
+    const std::uint64_t block = launch.block.x * launch.block.y * launch.block.z;
+    if (block > 1 && block <= 1024) threads.insert(static_cast<std::int64_t>(block));
+  }
+  if (tiles.empty()) tiles = {32, 256};
+  if (threads.empty()) threads = {32, 256};
+  std::vector<OrderChoice> orders{{Order::pairwise, 1}};
+  for (const std::int64_t width : threads) orders.push_back({Order::strided, width});
+  for (const std::int64_t width : tiles) orders.push_back({Order::blocked, width});
+  orders.push_back({Order::sequential, 1});
+  return orders;
+}
+
+} // namespace
+
+std::vector<Instrument> envelope_instruments(const OpInfo& op, const Manifest& manifest, const Plan& plan,
+                                             bool approximate_functions) {
+  const std::vector<OrderChoice> orders = orders_of(op, manifest, plan);
+  const auto& names = plan.pass == Pass::forward ? op.algorithms : op.backward_algorithms;
+  const int algorithms = std::max(1, static_cast<int>(names.size()));
+  const auto with_order = [&](Instrument instrument, std::size_t k) {
+    instrument.order = orders[k % orders.size()].order;
+    instrument.width = orders[k % orders.size()].width;
+    return instrument;
+  };
+
+  std::vector<Instrument> instruments;
+  for (int draw = 0; draw < envelope_noise_draws; ++draw) {
+    Instrument noise;
+    noise.number = Number::noise;
+    noise.algorithm = draw % algorithms;
+    noise.seed = static_cast<std::uint64_t>(draw) + 1;
+    instruments.push_back(with_order(noise, static_cast<std::size_t>(draw)));
+  }
+  std::vector<Instrument> functions;
+  for (const Functions direction : {Functions::all_up, Functions::all_down}) {
+    Instrument all;
+    all.functions = direction;
+    functions.push_back(all);
+  }
+  for (int draw = 0; draw < envelope_sign_draws; ++draw) {
+    Instrument signs;
+    signs.functions = Functions::random_signs;
+    signs.seed = static_cast<std::uint64_t>(draw) + 1;
+    functions.push_back(signs);
+  }
+  for (int algorithm = 0; algorithm < algorithms; ++algorithm)
+    for (std::size_t k = 0; k < functions.size(); ++k) {
+      Instrument instrument = with_order(functions[k], k);
+      instrument.algorithm = algorithm;
+      instrument.approximate = approximate_functions;
+      instruments.push_back(instrument);
+    }
+  for (int algorithm = 0; algorithm < algorithms; ++algorithm)
+    for (std::size_t k = 0; k < orders.size(); ++k)
+      for (const bool contract : {true, false}) {
+        Instrument instrument = with_order({}, k);
+        instrument.algorithm = algorithm;
+        instrument.contract = contract;
+        const bool is_reference = algorithm == 0 && !contract && instrument.order == Order::sequential;
+        if (!is_reference) instruments.push_back(instrument);
+      }
+  return instruments;
+}
+
+Envelope::Envelope(const Op& op, const Trial& trial, std::vector<Instrument> instruments)
+    : op_(&op), trial_(&trial), instruments_(std::move(instruments)) {
+  const bool elementwise = op.info().elementwise && trial.plan.pass == Pass::forward;
+  errors_.resize(trial.tensors.size());
+  rounded_.resize(trial.tensors.size());
+  distances_.resize(trial.tensors.size());
+  for (std::size_t i = 0; i < trial.tensors.size(); ++i) {
+    const Evaluated& golden = trial.golden[i];
+    errors_[i].resize(golden.value.size());
+    if (!elementwise || trial.tensors[i].exact) continue;
+    rounded_[i].resize(golden.value.size());
+    distances_[i].resize(golden.value.size());
+    round_values(trial.tensors[i].dtype, golden.value, golden.value_low, rounded_[i]);
+  }
+  take(trial.reference);
+}
+
+bool Envelope::widen() {
+  if (complete()) return false;
+  take(evaluate_tested(*op_, *trial_, instruments_[next_]));
+  ++next_;
+  return true;
+}
+
+void Envelope::take(std::span<const Evaluated> evaluated) {
+  for (std::size_t i = 0; i < evaluated.size(); ++i) {
+    if (trial_->tensors[i].exact) continue;
+    const std::vector<double>& value = evaluated[i].value;
+    widen_envelope(comparands_of(*trial_, i), value, errors_[i]);
+    if (!distances_[i].empty()) widen_distances(trial_->tensors[i].dtype, rounded_[i], value, distances_[i]);
+  }
+}
+
+std::vector<std::vector<double>> rigorous_bounds(const Op& op, const Trial& trial,
+                                                 bool approximate_functions) {
+  Instrument instrument;
+  instrument.number = Number::rigorous;
+  instrument.approximate = approximate_functions;
+  std::vector<std::vector<double>> bounds;
+  for (Evaluated& evaluated : evaluate_tested(op, trial, instrument))
+    bounds.push_back(std::move(evaluated.bound));
+  return bounds;
+}
+
+} // namespace assay

@@ -1,0 +1,61 @@
+// The envelope: the largest error, on one very input, over every legal way to evaluate the formula (method:
+// section 7). Instruments are taken one at a time, those likeliest to explain a suspect first, because most
+// suspects are explained by the first few.
+#pragma once
+
+#include "harness/cases/manifest.h"
+#include "harness/ops/op.h"
+#include "harness/run/plan.h"
+#include "harness/run/trial.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace assay {
+
+inline constexpr int envelope_noise_draws = 8;
+inline constexpr int envelope_sign_draws = 4;
+
+// Every instrument beyond the reference: 8 stochastic roundings; functions all up, all down and with 4 draws
+// of signs, by each algorithm; orders (sequential, pairwise, blocked by each tile width, strided by each
+// number of threads) with and without fused multiply-add, by each algorithm. Tile widths are the manifest's
+// `near` sizes, thread counts the launches' block sizes. Deterministic in its arguments. Operators without a
+// reduction have one order.
+std::vector<Instrument> envelope_instruments(const OpInfo& op, const Manifest& manifest, const Plan& plan,
+                                             bool approximate_functions);
+
+class Envelope {
+ public:
+  // Starts from the reference. The trial must outlive it.
+  Envelope(const Op& op, const Trial& trial, std::vector<Instrument> instruments);
+
+  // Takes the next instrument; false where none is left.
+  bool widen();
+  bool complete() const { return next_ == instruments_.size(); }
+  // Legal evaluations that make it up so far, the reference included.
+  int evaluations() const { return static_cast<int>(next_) + 1; }
+
+  // Of trial.tensors[i]: max |legal - g| an element; for elementwise outputs also the largest distance to G.
+  std::span<const double> error(std::size_t i) const { return errors_[i]; }
+  std::span<const std::uint64_t> distance(std::size_t i) const { return distances_[i]; }
+
+ private:
+  void take(std::span<const Evaluated> evaluated);
+
+  const Op* op_;
+  const Trial* trial_;
+  std::vector<Instrument> instruments_;
+  std::size_t next_ = 0;
+  std::vector<std::vector<double>> errors_;
+  std::vector<std::vector<double>> rounded_; // G, elementwise outputs only
+  std::vector<std::vector<std::uint64_t>> distances_;
+};
+
+// The rigorous bound on |t - g| an element, for each of trial.tensors; an empty entry where the formula gives
+// none.
+std::vector<std::vector<double>> rigorous_bounds(const Op& op, const Trial& trial,
+                                                 bool approximate_functions);
+
+} // namespace assay

@@ -1,0 +1,112 @@
+#include "harness/run/execute.h"
+
+namespace assay {
+
+namespace {
+
+constexpr std::size_t unwritten_told = 8;
+
+// After these the launch did not run to its end.
+bool is_fatal(Kind kind) {
+  switch (kind) {
+  case Kind::launch:
+  case Kind::trap:
+  case Kind::out_of_bounds:
+  case Kind::misaligned:
+  case Kind::barrier:
+  case Kind::timeout:
+    return true;
+  default:
+    return false;
+  }
+}
+
+bool is_written(Role role) { return role == Role::output || role == Role::gradient; }
+
+struct Buffers {
+  std::vector<BufferId> tensors, scratch;
+};
+
+Result<Buffers> allocate(Device& device, const Plan& plan, std::span<const Tensor> inputs) {
+  device.release_all();
+  Buffers buffers;
+  for (std::size_t i = 0; i < plan.tensors.size(); ++i) {
+    const PlannedTensor& tensor = plan.tensors[i];
+    BufferId id{};
+    if (tensor.present) {
+      BufferSpec spec;
+      spec.name = tensor.info->name;
+      spec.role = is_written(tensor.info->role) ? BufferRole::output : BufferRole::input;
+      spec.dtype = tensor.dtype;
+      spec.shape = tensor.shape;
+      spec.strides = tensor.strides;
+      spec.offset = static_cast<std::size_t>(tensor.offset) * size_of(tensor.dtype);
+      spec.initialized = spec.role == BufferRole::input;
+      ASSAY_TRY(id, device.allocate(spec, spec.initialized ? std::span<const std::byte>(inputs[i].bytes)
+                                                           : std::span<const std::byte>()));
+      if (tensor.info->starts_at_zero) device.fill_zero(id);
+    }
+    buffers.tensors.push_back(id);
+  }
+  for (const PlannedScratch& scratch : plan.scratch) {
+    ASSAY_TRY(const BufferId id, device.allocate({.name = scratch.name,
+                                                  .role = BufferRole::scratch,
+                                                  .dtype = scratch.dtype,
+                                                  .shape = scratch.shape,
+                                                  .strides = {},
+                                                  .offset = 0,
+                                                  .initialized = false},
+                                                 {}));
+    if (scratch.zero) device.fill_zero(id);
+    buffers.scratch.push_back(id);
+  }
+  return buffers;
+}
+
+Argument argument_of(const PlannedArgument& planned, const Buffers& buffers) {
+  if (const auto* tensor = std::get_if<TensorArgument>(&planned)) return buffers.tensors[tensor->index];
+  if (const auto* scratch = std::get_if<ScratchArgument>(&planned)) return buffers.scratch[scratch->index];
+  return std::get<Scalar>(planned);
+}
+
+} // namespace
+
+Result<Execution> execute(Device& device, const Plan& plan, std::span<const Tensor> inputs,
+                          std::uint64_t schedule_seed) {
+  ASSAY_TRY(const Buffers buffers, allocate(device, plan, inputs));
+  Execution execution;
+  for (const PlannedLaunch& launch : plan.launches) {
+    if (launch.grid.x == 0 || launch.grid.y == 0 || launch.grid.z == 0) continue;
+    LaunchSpec spec;
+    spec.entry = launch.entry;
+    spec.grid = launch.grid;
+    spec.block = launch.block;
+    spec.shared_bytes = launch.shared_bytes;
+    for (const PlannedArgument& argument : launch.args) spec.args.push_back(argument_of(argument, buffers));
+    spec.schedule_seed = schedule_seed;
+    ASSAY_TRY(LaunchReport report, device.launch(*plan.program, spec));
+    execution.steps += report.steps;
+    for (Fault& fault : report.faults) {
+      if (!fault.note && is_fatal(fault.kind)) execution.finished = false;
+      execution.faults.push_back({launch.pass, std::move(fault)});
+    }
+    if (!execution.finished) break;
+  }
+
+  execution.outputs.resize(plan.tensors.size());
+  execution.unwritten.resize(plan.tensors.size());
+  for (std::size_t i = 0; i < plan.tensors.size() && execution.finished; ++i) {
+    const PlannedTensor& tensor = plan.tensors[i];
+    if (!tensor.tested) continue;
+    Tensor& output = execution.outputs[i];
+    output.dtype = tensor.dtype;
+    output.shape = tensor.shape;
+    output.bytes.resize(static_cast<std::size_t>(output.element_count()) * size_of(output.dtype));
+    ASSAY_TRY_VOID(device.read(buffers.tensors[i], output.bytes));
+    if (!tensor.info->starts_at_zero)
+      execution.unwritten[i] = device.unwritten(buffers.tensors[i], unwritten_told);
+  }
+  return execution;
+}
+
+} // namespace assay

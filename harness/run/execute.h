@@ -1,0 +1,34 @@
+// The target alone: its buffers, its launches, what it wrote and what the device saw.
+#pragma once
+
+#include "harness/base/error.h"
+#include "harness/device/device.h"
+#include "harness/numerics/tensor.h"
+#include "harness/run/plan.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace assay {
+
+struct SeenFault {
+  Pass pass = Pass::forward; // of the launch
+  Fault fault;
+};
+
+struct Execution {
+  std::vector<Tensor> outputs; // in Plan::tensors order; only tested ones are filled
+  std::vector<std::vector<std::int64_t>>
+      unwritten; // likewise: the first few dense indices that no launch wrote
+  std::vector<SeenFault> faults;
+  bool finished = true; // every launch ran to its end; else the outputs mean nothing
+  std::uint64_t steps = 0;
+};
+
+// inputs: in Plan::tensors order, dense; only inputs and upstream gradients are read. A launch whose grid is
+// empty is left out, as a launcher leaves it out. schedule_seed is spread over the launches.
+Result<Execution> execute(Device& device, const Plan& plan, std::span<const Tensor> inputs,
+                          std::uint64_t schedule_seed);
+
+} // namespace assay

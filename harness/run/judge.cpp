@@ -1,0 +1,179 @@
+#include "harness/run/judge.h"
+
+#include "harness/base/hash.h"
+#include "harness/run/describe.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace assay {
+
+namespace {
+
+constexpr std::uint64_t sampled_one_in = 16;   // cases that run twice though nothing is suspected
+constexpr int repeats_where_order_matters = 7; // 8 runs in all
+
+bool needs_confirmation(Kind kind) { return kind == Kind::gate || kind == Kind::ulp || kind == Kind::bias; }
+
+std::uint64_t schedule_of_repeat(const Case& test_case, int repeat) {
+  return test_case.schedule_seed ^ content_hash64(fmt::format("repeat {}", repeat));
+}
+
+int repeats_of(const Kernel& kernel, const Case& test_case, const Trial& trial, const JudgeOptions& options) {
+  if (options.repeats >= 0) return options.repeats;
+  if (kernel.has_atomics() || !kernel.manifest().deterministic) return repeats_where_order_matters;
+  if (!trial.violations.empty()) return 1;
+  std::uint64_t seeds = test_case.schedule_seed;
+  for (const TensorInput& input : test_case.inputs) seeds = seeds * 31 + input.seed;
+  return content_hash64({reinterpret_cast<const char*>(&seeds), sizeof seeds}) % sampled_one_in == 0;
+}
+
+// The first element whose bits differ (NaNs are all alike), or -1.
+std::int64_t first_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (std::bit_cast<std::uint64_t>(a[i]) != std::bit_cast<std::uint64_t>(b[i]) &&
+        !(std::isnan(a[i]) && std::isnan(b[i])))
+      return static_cast<std::int64_t>(i);
+  return -1;
+}
+
+class Judge {
+ public:
+  Judge(Kernel& kernel, const Case& test_case, const JudgeOptions& options)
+      : kernel_(kernel), case_(test_case), options_(options) {}
+
+  Result<Judgement> run() {
+    ASSAY_TRY(judgement_.trial, run_trial(kernel_, case_));
+    const Trial& first = judgement_.trial;
+    ASSAY_TRY_VOID(settle(first, case_));
+    const int repeats = repeats_of(kernel_, case_, first, options_);
+    for (int repeat = 1; repeat <= repeats; ++repeat) {
+      Case again = case_;
+      again.schedule_seed = schedule_of_repeat(case_, repeat);
+      ASSAY_TRY(const Trial trial, repeat_trial(kernel_, again, first, again.schedule_seed));
+      if (compare_bits(first, trial)) ASSAY_TRY_VOID(settle(trial, again));
+    }
+    std::ranges::sort(judgement_.findings, {}, [](const Finding& finding) {
+      return std::pair(finding.signature.kind, to_string(finding.signature));
+    });
+    judgement_.inconclusive = std::ranges::any_of(first.tensors, [&](const TensorReport& report) {
+      return !report.exact && !report.gate_valid() &&
+             std::ranges::none_of(judgement_.findings,
+                                  [&](const Finding& f) { return f.signature.output == report.name; });
+    });
+    return std::move(judgement_);
+  }
+
+ private:
+  bool is_found(const Signature& signature) const {
+    return std::ranges::any_of(judgement_.findings,
+                               [&](const Finding& f) { return f.signature == signature; });
+  }
+
+  // A suspect that was explained on one run is looked at again only where another run is further off.
+  bool is_explained(const Violation& violation) const {
+    return std::ranges::any_of(judgement_.lucky, [&](const LuckyReference& lucky) {
+      return lucky.violation.signature == violation.signature && lucky.violation.ratio >= violation.ratio;
+    });
+  }
+
+  void add_finding(const Violation& violation, const Trial& trial, const Case& test_case,
+                   const Confirmed* confirmed) {
+    Finding finding;
+    finding.signature = violation.signature;
+    finding.test_case = test_case;
+    finding.message = violation.message;
+    finding.ratio = violation.ratio;
+    finding.element = violation.element;
+    if (violation.report < trial.tensors.size()) finding.tensor = trial.tensors[violation.report];
+    finding.faults = trial.faults;
+    if (confirmed) {
+      finding.severity = confirmed->severity;
+      finding.threshold = confirmed->threshold;
+      finding.rigorous_bound = confirmed->rigorous_bound;
+      finding.confirmation = confirmed->how;
+    }
+    judgement_.findings.push_back(std::move(finding));
+  }
+
+  // Structural violations are findings; suspects are confirmed. What is already known is left out.
+  Result<void> settle(const Trial& trial, const Case& test_case) {
+    std::vector<Violation> suspects;
+    for (const Violation& violation : trial.violations) {
+      if (is_found(violation.signature) || is_explained(violation)) continue;
+      if (needs_confirmation(violation.signature.kind))
+        suspects.push_back(violation);
+      else
+        add_finding(violation, trial, test_case, nullptr);
+    }
+    if (suspects.empty()) return {};
+    ASSAY_TRY(const std::vector<Confirmed> results,
+              confirm(kernel_, test_case, trial, suspects, options_.mode));
+    for (std::size_t i = 0; i < suspects.size(); ++i) {
+      std::erase_if(judgement_.lucky, [&](const LuckyReference& lucky) {
+        return lucky.violation.signature == suspects[i].signature;
+      });
+      if (results[i].finding)
+        add_finding(suspects[i], trial, test_case, &results[i]);
+      else
+        judgement_.lucky.push_back({suspects[i], results[i].severity, results[i].how});
+    }
+    return {};
+  }
+
+  // Whether the repeat has anything of its own to judge; differing bits become a finding unless declared.
+  bool compare_bits(const Trial& first, const Trial& again) {
+    if (first.tensors.size() != again.tensors.size()) return true;
+    bool differs = !again.faults.empty();
+    for (std::size_t i = 0; i < first.tensors.size(); ++i) {
+      const std::int64_t element = first_difference(first.target[i], again.target[i]);
+      if (element < 0 || first.target[i].size() != again.target[i].size()) continue;
+      differs = true;
+      if (!kernel_.manifest().deterministic) continue;
+      Violation violation;
+      violation.signature = {
+          kernel_.manifest().name, first.tensors[i].pass, first.tensors[i].name, Kind::nondeterministic, {}};
+      const auto at = static_cast<std::size_t>(element);
+      violation.message = fmt::format("{} is {} and, with another order of blocks and warps, {}",
+                                      element_text(first.tensors[i].name, first.tensors[i].shape, element),
+                                      value_text(first.target[i][at]), value_text(again.target[i][at]));
+      violation.element = element;
+      violation.report = i;
+      if (!is_found(violation.signature)) add_finding(violation, first, case_, nullptr);
+    }
+    return differs;
+  }
+
+  Kernel& kernel_;
+  const Case& case_;
+  const JudgeOptions& options_;
+  Judgement judgement_;
+};
+
+} // namespace
+
+Result<Judgement> judge(Kernel& kernel, const Case& test_case, const JudgeOptions& options) {
+  return Judge(kernel, test_case, options).run();
+}
+
+std::optional<double> shows(Kernel& kernel, const Case& test_case, const Signature& signature) {
+  if (signature.kind == Kind::nondeterministic) {
+    const auto judged = judge(kernel, test_case, {JudgeMode::on_this_input, repeats_where_order_matters});
+    if (!judged) return std::nullopt;
+    for (const Finding& finding : judged->findings)
+      if (finding.signature == signature) return finding.severity;
+    return std::nullopt;
+  }
+  const auto trial = run_trial(kernel, test_case);
+  if (!trial) return std::nullopt;
+  const auto violation = std::ranges::find(trial->violations, signature, &Violation::signature);
+  if (violation == trial->violations.end()) return std::nullopt;
+  if (!needs_confirmation(signature.kind)) return std::numeric_limits<double>::infinity();
+  const auto confirmed = confirm(kernel, test_case, *trial, {&*violation, 1}, JudgeMode::on_this_input);
+  if (!confirmed || !confirmed->front().finding) return std::nullopt;
+  return confirmed->front().severity;
+}
+
+} // namespace assay

@@ -1,0 +1,148 @@
+#include "harness/run/kernel.h"
+
+#include "harness/base/check.h"
+#include "harness/base/files.h"
+#include "harness/base/hash.h"
+#include "harness/run/sizes.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace assay {
+
+namespace {
+
+// Whether PTX text has an atomic operation of its own ("atom." or "red." at the start of an instruction).
+bool uses_atomics(std::string_view ptx) {
+  for (const std::string_view word : {"atom.", "red."})
+    for (std::size_t at = ptx.find(word); at != std::string_view::npos; at = ptx.find(word, at + 1))
+      if (at == 0 || ptx[at - 1] == '\t' || ptx[at - 1] == ' ' || ptx[at - 1] == '\n') return true;
+  return false;
+}
+
+// Whether a program uses functions less exact than CUDA's math library. Its exact expf is itself built on
+// ex2.approx.ftz and its division and square root on .rn, so those words alone tell nothing.
+bool uses_fast_functions(std::string_view ptx, const std::vector<std::string>& options) {
+  for (const std::string& option : options)
+    if (option.ends_with("use_fast_math")) return true;
+  for (const std::string_view word :
+       {"ex2.approx.f32", "div.full", "div.approx", "rcp.approx.f32", "rcp.approx.ftz.f32", "sqrt.approx",
+        "tanh.approx", "sin.approx", "cos.approx", "lg2.approx.f32"})
+    if (ptx.find(word) != std::string_view::npos) return true;
+  return false;
+}
+
+Result<const Op*> operator_of(const Manifest& manifest) {
+  if (const Op* op = find_op(manifest.op)) return op;
+  std::vector<std::string> names;
+  for (const Op* op : all_ops()) names.push_back(op->info().name);
+  const auto place = manifest.places.find("op");
+  return user_error(place == manifest.places.end() ? Place{manifest.path.string()} : place->second,
+                    "there is no operator '{}'; there are {}", manifest.op, fmt::join(names, ", "));
+}
+
+} // namespace
+
+Result<std::unique_ptr<Kernel>> Kernel::load(const std::filesystem::path& path, Device& device,
+                                             const KernelOptions& options) {
+  ASSAY_TRY(Manifest manifest, load_manifest(path));
+  ASSAY_TRY(const Op* op, operator_of(manifest));
+  auto source = read_file(manifest.source);
+  if (!source) {
+    const auto place = manifest.places.find("source");
+    return user_error(place == manifest.places.end() ? Place{path.string()} : place->second, "source {}: {}",
+                      manifest.source.string(), source.error().message);
+  }
+  return bind(std::move(manifest), *op, *std::move(source), device, options);
+}
+
+Result<std::unique_ptr<Kernel>> Kernel::bind(Manifest manifest, const Op& op, std::string source_text,
+                                             Device& device, const KernelOptions& options) {
+  std::unique_ptr<Kernel> kernel(new Kernel);
+  ASSAY_TRY(kernel->binding_, bind_names(manifest, op));
+  ASSAY_TRY(kernel->space_, case_space(manifest, op, kernel->binding_, options.element_budget));
+  kernel->manifest_ = std::move(manifest);
+  kernel->op_ = &op;
+  kernel->device_ = &device;
+  kernel->options_ = options;
+  kernel->source_text_ = std::move(source_text);
+  kernel->source_hash_ = content_hash(kernel->source_text_);
+  kernel->space_.source_hash = kernel->source_hash_;
+  const OpInfo& info = op.info();
+  for (std::size_t i = 0; i < info.tensors.size(); ++i) {
+    const Role role = info.tensors[i].role;
+    if ((role == Role::output || role == Role::gradient) && !kernel->binding_.named[i])
+      kernel->not_tested_.push_back(info.tensors[i].name);
+  }
+
+  // One compilation at the smallest dims shows every mismatch between the launches and the kernels'
+  // parameters.
+  std::vector<std::int64_t> smallest;
+  for (const DimRange& range : kernel->binding_.dims) smallest.push_back(range.min);
+  ASSAY_TRY(const Sizes sizes, evaluate_sizes(kernel->manifest_, info, smallest));
+  ASSAY_TRY(const std::vector<std::string> names,
+            expanded_names(kernel->manifest_, info, sizes, kernel->manifest_.dtypes.front()));
+  ASSAY_TRY_VOID(kernel->program(kernel->manifest_.dtypes.front(), names));
+  return kernel;
+}
+
+Result<const Kernel::Loaded*> Kernel::program(DType dtype, const std::vector<std::string>& names) {
+  const std::string key = fmt::format("{}\n{}", name_of(dtype), fmt::join(names, "\n"));
+  if (const auto found = programs_.find(key); found != programs_.end()) return &found->second;
+
+  CompileRequest request;
+  request.path = manifest_.source;
+  request.text = source_text_;
+  for (const std::string& name : names)
+    if (std::ranges::find(request.names, name) == request.names.end()) request.names.push_back(name);
+  request.include_dirs = manifest_.include_dirs;
+  request.options = manifest_.options;
+  ASSAY_TRY(const PtxSource ptx, compile(request, options_.cache_dir));
+  Loaded loaded;
+  for (const std::string& name : names) {
+    const auto entry = ptx.entries.find(name);
+    ASSAY_CHECK(entry != ptx.entries.end(), "compile() has no entry for '{}'", name);
+    loaded.entries.push_back(entry->second);
+  }
+  ASSAY_TRY(loaded.program, device_->load(ptx));
+  ASSAY_TRY_VOID(check_arguments(loaded, names));
+  has_atomics_ = has_atomics_ || uses_atomics(ptx.text);
+  approximates_ = approximates_ || uses_fast_functions(ptx.text, manifest_.options);
+  return &programs_.emplace(key, std::move(loaded)).first->second;
+}
+
+Result<void> Kernel::check_arguments(Loaded& loaded, const std::vector<std::string>& names) const {
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const LaunchText& launch = manifest_.launches[i];
+    const auto& entries = loaded.program->entries();
+    const auto entry = std::ranges::find(entries, loaded.entries[i], &EntryInfo::name);
+    if (entry == entries.end())
+      return user_error(launch.place, "the PTX has no entry '{}' for kernel \"{}\"", loaded.entries[i],
+                        names[i]);
+    loaded.param_bytes.push_back(entry->param_bytes);
+    const auto& args = binding_.args[i];
+    if (args.size() != entry->param_bytes.size())
+      return user_error(launch.place, "kernel \"{}\" has {} parameters, but args lists {}", names[i],
+                        entry->param_bytes.size(), args.size());
+    for (std::size_t k = 0; k < args.size(); ++k) {
+      const std::uint32_t wanted = entry->param_bytes[k];
+      const bool fits =
+          args[k].bytes == wanted || (args[k].form == BoundArgument::Form::zero &&
+                                      (wanted == 1 || wanted == 2 || wanted == 4 || wanted == 8));
+      if (fits) continue;
+      const bool widths =
+          (args[k].form == BoundArgument::Form::dim || args[k].form == BoundArgument::Form::let ||
+           args[k].form == BoundArgument::Form::stride) &&
+          (wanted == 4 || wanted == 8);
+      const std::string help =
+          widths ? fmt::format(": write \"{}:{}\"", args[k].text, wanted == 4 ? "i32" : "i64") : "";
+      return user_error(args[k].place,
+                        "argument {} of kernel \"{}\", '{}', has {} bytes, but the parameter has {}{}", k + 1,
+                        names[i], args[k].text, args[k].bytes, wanted, help);
+    }
+  }
+  return {};
+}
+
+} // namespace assay
