@@ -6,6 +6,7 @@
 #include "harness/numerics/dtype.h"
 #include "harness/numerics/signature.h"
 #include "harness/numerics/tensor.h"
+#include "harness/ops/formula.h"
 
 #include <cstdint>
 #include <optional>
@@ -14,8 +15,6 @@
 #include <vector>
 
 namespace assay {
-
-enum class Role : std::uint8_t { input, output, upstream, gradient };
 
 struct TensorInfo {
   std::string name;

@@ -1,0 +1,197 @@
+// The number type that stands in for the truth. Values are double-doubles (high + low); functions are
+// evaluated in double where the case's arithmetic is float (Wide = false), in double-double for f64 cases
+// (Wide = true). Along with each value travel
+//   error      a bound on |value - truth|: the exact residue of each operation where it can be had, so that
+//   exact
+//              results have bound 0, else its proven bound (double_double.h), and the operands' errors passed
+//              on;
+//   magnitude  what one rounding of relative size 1 in every operation of the formula would add up to, to
+//   first order,
+//              each term of a sum counted once: for a plain sum the sum of magnitudes of its terms;
+//   overflows  an intermediate, or the sum of magnitudes of a sum, reaches the largest finite value of the
+//   arithmetic
+//              type although every operand was finite (method: section 2).
+#pragma once
+
+#include "harness/numerics/formats.h"
+#include "harness/ops/formula.h"
+#include "harness/ops/operators.h"
+#include "harness/ops/wide_functions.h"
+
+#include <cmath>
+#include <limits>
+
+namespace assay {
+
+template <bool wide> struct Golden : Operators<Golden<wide>> {
+  double high = 0;
+  double low = 0;
+  double error = 0;
+  double magnitude = 0;
+  bool overflows = false;
+
+  static constexpr double u = 0x1p-53;
+  static constexpr double largest =
+      wide ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
+  // Roundoff unit of the arithmetic type.
+  static constexpr double arithmetic_unit = wide ? 0x1p-53 : 0x1p-24;
+  // Below this, a product's low word may underflow.
+  static constexpr double tiny = 0x1p-900;
+
+  Golden() = default;
+  template <Literal T> Golden(T exact) : high(static_cast<double>(exact)) {}
+  Golden(Constant c) : high(c.high), low(c.low), error(0x1p-106 * std::fabs(c.high)) {}
+  Golden(double h, double l, double e, double m, bool o)
+      : high(h), low(l), error(e), magnitude(m), overflows(o) {}
+
+  bool finite() const { return std::fabs(high) <= std::numeric_limits<double>::max(); }
+
+  static Golden add(const Golden& a, const Golden& b) {
+    const double sum = a.high + b.high;
+    if (!(std::fabs(sum) < largest)) [[unlikely]]
+      return extreme(a, b, DoubleDouble(a.high, a.low) + DoubleDouble(b.high, b.low));
+    const double part = sum - a.high;
+    const double rest = (a.high - (sum - part)) + (b.high - part);
+    const double lows = a.low + b.low;
+    const double low = rest + lows;
+    const double rounding = lows == 0 ? 0 : u * (std::fabs(lows) + std::fabs(low)) * (1 + 4 * u);
+    const double high = sum + low;
+    const double low_part = high - sum; // after cancellation low may be the larger: a full two-sum
+    return {high, (sum - (high - low_part)) + (low - low_part), a.error + b.error + rounding,
+            a.magnitude + b.magnitude + std::fabs(sum), a.overflows || b.overflows};
+  }
+
+  static Golden multiply(const Golden& a, const Golden& b) {
+    const double product = a.high * b.high;
+    if (!(std::fabs(product) < largest)) [[unlikely]]
+      return extreme(a, b, DoubleDouble(a.high, a.low) * DoubleDouble(b.high, b.low));
+    const double size = std::fabs(product);
+    const double cross = std::fma(a.high, b.low, a.low * b.high);
+    const double low = std::fma(a.high, b.high, -product) + cross;
+    double rounding = a.low != 0 || b.low != 0 ? 8 * u * u * size : 0;
+    if (size < tiny) [[unlikely]]
+      rounding += a.high != 0 && b.high != 0 ? 0x1p-1000 : 0;
+    const double left = std::fabs(a.high), right = std::fabs(b.high);
+    const double high = product + low;
+    return {high, low - (high - product), left * b.error + right * a.error + 2 * a.error * b.error + rounding,
+            left * b.magnitude + right * a.magnitude + size, a.overflows || b.overflows};
+  }
+
+  static Golden divide(const Golden& a, const Golden& b) {
+    const double quotient = a.high / b.high;
+    if (!(std::fabs(quotient) < largest) || !b.finite()) [[unlikely]]
+      return extreme(a, b, DoubleDouble(a.high, a.low) / DoubleDouble(b.high, b.low), b.high == 0);
+    const double rest = std::fma(-quotient, b.high, a.high) + std::fma(-quotient, b.low, a.low);
+    const double inverse = 1 / b.high;
+    const double low = rest * inverse;
+    const double size = std::fabs(quotient);
+    double rounding = rest == 0 && a.low == 0 && b.low == 0 ? 0 : double_double_epsilon_div * size;
+    if (size < tiny) [[unlikely]]
+      rounding += a.high != 0 ? 0x1p-1000 : 0;
+    const double scale = std::fabs(inverse);
+    // |a/b - a'/b'| <= (e_a + |q| e_b) / (|b| - e_b)
+    const double clearance = std::fabs(b.high) - b.error;
+    const double passed = b.error == 0    ? a.error * scale
+                          : clearance > 0 ? (a.error + size * b.error) / clearance
+                                          : std::numeric_limits<double>::infinity();
+    const double high = quotient + low;
+    return {high, low - (high - quotient), passed * (1 + 8 * u) + rounding,
+            (a.magnitude + size * b.magnitude) * scale + size, a.overflows || b.overflows};
+  }
+
+  static Golden negate(const Golden& a) { return {-a.high, -a.low, a.error, a.magnitude, a.overflows}; }
+  static Golden absolute(const Golden& a) { return std::signbit(a.high) ? negate(a) : a; }
+  static Golden maximum(const Golden& a, const Golden& b) {
+    Golden larger = less(a, b) || b.high != b.high ? b : a;
+    larger.error = std::fmax(a.error, b.error);
+    larger.magnitude = std::fmax(a.magnitude, b.magnitude);
+    larger.overflows = a.overflows || b.overflows;
+    return larger;
+  }
+  static bool less(const Golden& a, const Golden& b) {
+    return a.high < b.high || (a.high == b.high && a.low < b.low);
+  }
+  static bool equal(const Golden& a, const Golden& b) { return a.high == b.high && a.low == b.low; }
+
+  template <Function function> static Golden apply(const Golden& x) {
+    const bool exact_point = is_exact_at<function>(x.high) && x.low == 0;
+    const WideResult y =
+        wide ? wide_function<function>(x.high, x.low) : double_function<function>(x.high, x.low);
+    if (!(std::fabs(y.high) < largest)) [[unlikely]]
+      return {y.high, 0, 0, 0,
+              x.overflows || (x.finite() && std::fabs(y.high) >= largest && !is_pole<function>(x.high))};
+    const double slope = derivative<function>(x.high, y.high);
+    const double passed = x.error == 0 ? 0 : passed_error<function>(x.high, x.error, y.high);
+    return {y.high, y.low, passed * (1 + 0x1p-40) + (exact_point ? 0 : y.error),
+            (x.magnitude == 0 ? 0 : slope * x.magnitude) + (exact_point ? 0 : std::fabs(y.high)),
+            x.overflows};
+  }
+
+  // high + low by cascaded summation (Ogita, Rump, Oishi, SIAM J. Sci. Comput. 26(6), 2005, algorithm Sum2,
+  // with the corrections kept): every two-sum is exact, so all error is in adding up the corrections.
+  struct Sum {
+    double high = 0, corrections = 0, corrections_size = 0, error = 0, magnitude = 0, terms_size = 0;
+    double count = 0;
+    bool overflows = false;
+
+    void add(const Golden& term) {
+      const double sum = high + term.high;
+      const double part = sum - high;
+      const double correction = ((high - (sum - part)) + (term.high - part)) + term.low;
+      high = sum;
+      corrections += correction;
+      corrections_size += std::fabs(correction);
+      error += term.error;
+      magnitude += term.magnitude;
+      terms_size += std::fabs(term.high);
+      overflows |= term.overflows;
+      count += 1;
+    }
+    void merge(const Sum&) = delete; // never needed: no order is better than another
+    Golden value() const {
+      if (!(std::fabs(terms_size) < largest)) [[unlikely]] {
+        const bool finite_terms = terms_size <= std::numeric_limits<double>::max();
+        if (!finite_terms) return {high, 0, 0, 0, overflows};
+      }
+      const double sum = high + corrections;
+      const double part = sum - high;
+      const double rest = (high - (sum - part)) + (corrections - part);
+      return {sum, rest, (error + 2 * (count + 1) * u * corrections_size) * (1 + 2 * count * u),
+              magnitude + terms_size, overflows || terms_size >= largest};
+    }
+  };
+  static constexpr bool any_order = true;
+
+  // To the storage type, where the eager formula rounds: the truth does not, but float kernels suffer it.
+  Golden rounded(const Format& storage) const {
+    Golden same = *this;
+    const double size = std::fabs(high);
+    same.magnitude += std::ldexp(size, -storage.precision) / arithmetic_unit;
+    same.overflows |= finite() && size >= storage.largest + storage.edge_gap();
+    return same;
+  }
+  static Golden load(double exact) { return exact; }
+
+  void store(const Slot& slot, long long i) const {
+    const bool is_finite = finite();
+    slot.value[i] = high;
+    if (slot.value_low) slot.value_low[i] = is_finite ? low : 0;
+    const double left_out = slot.value_low ? 0 : std::fabs(low);
+    slot.bound[i] = is_finite ? (error + left_out) * (1 + 0x1p-20) : 0;
+    slot.magnitude[i] = is_finite ? std::fmax(magnitude, std::fabs(high)) : 0;
+    slot.formula_overflows[i] = overflows;
+  }
+
+ private:
+  // An operation whose result is not below `largest`.
+  static Golden extreme(const Golden& a, const Golden& b, DoubleDouble r, bool pole = false) {
+    const bool from_finite = a.finite() && b.finite() && !pole;
+    const bool overflowed = from_finite && std::fabs(r.high) >= largest;
+    if (!(std::fabs(r.high) <= std::numeric_limits<double>::max()))
+      return {r.high, 0, 0, 0, a.overflows || b.overflows || overflowed};
+    return {r.high, r.low, std::fabs(r.high) * 0x1p-50, std::fabs(r.high),
+            a.overflows || b.overflows || overflowed};
+  }
+};
+
+} // namespace assay

@@ -1,0 +1,6 @@
+#include "harness/ops/formula_op.h"
+#include "harness/ops/softmax.h"
+
+namespace assay {
+template const Op& op_of<Softmax>();
+}

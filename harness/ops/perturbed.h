@@ -1,0 +1,122 @@
+// The plain formula with one thing wrong on purpose at every operation. Three number types over one base:
+//   FunctionError  transcendentals, rsqrt (and approximate divisions) off by their documented maximum
+//   Noisy          every operation rounded up or down at random; exact results, max, compare and stores stay
+//   Stored         suspects of method section 10: intermediates, or accumulators, rounded to the storage type
+#pragma once
+
+#include "harness/ops/formula.h"
+#include "harness/ops/number_context.h"
+#include "harness/ops/operators.h"
+
+#include <cmath>
+#include <limits>
+
+namespace assay {
+
+// N: the number type itself, whose static functions after_add(a, b, r), after_multiply, after_divide and
+// after<function>(x, r) turn the nearest result r into the perturbed one, and summed(r) that of an
+// accumulator.
+template <class N, class Real> struct Perturbed : Operators<N> {
+  Real v = 0;
+
+  Perturbed() = default;
+  template <Literal T> Perturbed(T exact) : v(static_cast<Real>(exact)) {}
+  Perturbed(Constant c) : v(static_cast<Real>(c.high)) {}
+
+  static N add(const N& a, const N& b) { return N::after_add(a.v, b.v, a.v + b.v); }
+  static N multiply(const N& a, const N& b) { return N::after_multiply(a.v, b.v, a.v * b.v); }
+  static N divide(const N& a, const N& b) { return N::after_divide(a.v, b.v, a.v / b.v); }
+  static N negate(const N& a) { return -a.v; }
+  static N absolute(const N& a) { return std::fabs(a.v); }
+  static N maximum(const N& a, const N& b) { return b.v > a.v || b.v != b.v ? b : a; }
+  static bool less(const N& a, const N& b) { return a.v < b.v; }
+  static bool equal(const N& a, const N& b) { return a.v == b.v; }
+  template <Function function> static N apply(const N& a) {
+    return N::template after<function>(a.v, evaluate<function>(a.v));
+  }
+
+  struct Sum {
+    N total;
+    void add(const N& term) { total = N::accumulate(total, term); }
+    void merge(const Sum& other) { total = N::accumulate(total, other.total); }
+    N value() const { return total; }
+  };
+  static N accumulate(const N& total, const N& term) { return total + term; }
+  static constexpr bool any_order = false;
+
+  N rounded(const Format& storage) const { return static_cast<Real>(round_to(storage, v)); }
+  static N load(double exact) { return static_cast<Real>(exact); }
+  void store(const Slot& slot, long long i) const { slot.value[i] = v; }
+};
+
+template <class Real> struct FunctionError : Perturbed<FunctionError<Real>, Real> {
+  using Perturbed<FunctionError, Real>::Perturbed;
+
+  static Real off(Real r, double error) {
+    if (!(error > 0) || !std::isfinite(r)) return r;
+    using Sign = NumberContext::Sign;
+    NumberContext& context = number_context;
+    const bool up = context.sign == Sign::random ? context.coin() : context.sign == Sign::up;
+    return static_cast<Real>(up ? r + error : r - error);
+  }
+  static FunctionError after_add(Real, Real, Real r) { return r; }
+  static FunctionError after_multiply(Real, Real, Real r) { return r; }
+  static FunctionError after_divide(Real, Real, Real r) {
+    return r == 0 ? r : off(r, documented_division_error<Real>(r, number_context.approximate));
+  }
+  template <Function function> static FunctionError after(Real x, Real r) {
+    if (is_exact_at<function>(x) || r == 0) return r;
+    const Real best =
+        static_cast<Real>(evaluate<function>(static_cast<double>(x))); // correctly rounded, for float
+    return off(best, documented_error<function, Real>(x, best, number_context.approximate));
+  }
+};
+
+template <class Real> struct Noisy : Perturbed<Noisy<Real>, Real> {
+  using Perturbed<Noisy, Real>::Perturbed;
+
+  // The exact result is r plus something of rest's sign: one of its two neighbours.
+  static Noisy either(Real r, double rest) {
+    if (rest == 0 || !std::isfinite(r) || rest != rest || !number_context.coin()) return r;
+    constexpr Real infinity = std::numeric_limits<Real>::infinity();
+    return std::nextafter(r, rest > 0 ? infinity : -infinity);
+  }
+  static Noisy after_add(Real a, Real b, Real r) { // Knuth's two-sum: exact
+    const Real part = r - a;
+    return either(r, (a - (r - part)) + (b - part));
+  }
+  static Noisy after_multiply(Real a, Real b, Real r) { return either(r, std::fma(a, b, -r)); }
+  static Noisy after_divide(Real a, Real b, Real r) {
+    const Real rest = std::fma(-r, b, a);
+    return either(r, std::signbit(b) ? -rest : rest);
+  }
+  template <Function function> static Noisy after(Real x, Real r) {
+    if constexpr (function == Function::sqrt) return either(r, std::fma(-r, r, x));
+    if constexpr (function == Function::rsqrt) return Noisy(1) / sqrt(Noisy(x));
+    if (is_exact_at<function>(x) || r == 0) return r;
+    if constexpr (std::is_same_v<Real, float>) {
+      const double wide = evaluate<function>(static_cast<double>(x));
+      const auto nearest = static_cast<float>(wide);
+      return either(nearest, wide - nearest);
+    }
+    return either(r, number_context.coin() ? 1 : -1);
+  }
+};
+
+template <class Real> struct Stored : Perturbed<Stored<Real>, Real> {
+  using Perturbed<Stored, Real>::Perturbed;
+
+  static Stored narrow(Real r, bool wanted) {
+    return wanted ? static_cast<Real>(round_to(*number_context.storage, r)) : r;
+  }
+  static Stored intermediate(Real r) { return narrow(r, number_context.intermediates_in_storage); }
+  static Stored after_add(Real, Real, Real r) { return intermediate(r); }
+  static Stored after_multiply(Real, Real, Real r) { return intermediate(r); }
+  static Stored after_divide(Real, Real, Real r) { return intermediate(r); }
+  template <Function function> static Stored after(Real, Real r) { return intermediate(r); }
+  static Stored accumulate(const Stored& total, const Stored& term) {
+    return narrow(total.v + term.v, number_context.accumulate_in_storage);
+  }
+};
+
+} // namespace assay
