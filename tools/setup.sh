@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2046,SC2086,SC2034
 # Functions of tools/assay and tools/check: bring what is missing to build and run Assay, and build it.
 # Everything here talks to standard error; standard output belongs to the program.
 
@@ -12,7 +13,7 @@ give_up() { local code=$1; shift; say "$@"; exit "$code"; }
 # Debian's names. The compiler is the newest LLVM of 22 to 19 that the system has whole or can get.
 llvm_versions="22 21 20 19"
 llvm_packages() { echo "clang-$1 llvm-$1-dev libclang-rt-$1-dev lld-$1"; }
-lint_packages() { echo "clang-format-$1 clang-tidy-$1"; }
+lint_packages() { echo "clang-format-$1 clang-tidy-$1 git"; }
 library_packages="cmake ninja-build libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libmuparser-dev
   librandom123-dev libzip-dev libpugixml-dev libmpfr-dev libboost-context-dev libxxhash-dev zlib1g-dev
   libgtest-dev libgmock-dev libbenchmark-dev"
@@ -85,7 +86,7 @@ apt() { DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 
 fetch_cuda() {
   local python new=$build/cuda.new wheel
   python=$(python_with_pip) || return 1
-  say "downloading NVRTC and the CUDA headers (NVIDIA's wheels, 60 MB)"
+  say "downloading NVRTC and the CUDA headers (NVIDIA's wheels, 90 MB)"
   rm -rf "$new" && mkdir -p "$new/wheels"
   "$python" -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: -d "$new/wheels" $cuda_wheels \
     >>"$build/setup.log" 2>&1 || { rm -rf "$new"; return 1; }
@@ -111,13 +112,13 @@ install_missing() {
   [ -n "$need_cuda" ] && ! python_with_pip >/dev/null && packages="$packages python3-pip ca-certificates"
   missing=$(missing_of $packages | xargs)
   if [ -n "$missing" ] && may_install; then
-    say "installing $(wc -w <<<"$missing") Debian packages: $missing"
-    apt update || say "apt-get update failed (see build/setup.log); trying the package lists that are here"
+    say "reading Debian's package lists"
+    apt update || say "apt-get update failed (see build/setup.log); trying with the lists that are here"
     local before=$llvm
     choose_llvm # the lists may offer a newer one now
-    [ "$before" != "$llvm" ] && missing=$(missing_of $(sed "s/-$before\b/-$llvm/g" <<<"$packages") | xargs)
-    # shellcheck disable=SC2086
-    apt install --no-install-recommends $missing || true
+    missing=$(missing_of $(sed "s/-$before\b/-$llvm/g" <<<"$packages") | xargs)
+    say "installing $(wc -w <<<"$missing") Debian packages: $missing"
+    apt install --no-install-recommends $missing
     missing=$(missing_of $missing | xargs)
   fi
   [ -z "$missing" ] && [ -n "$need_cuda" ] && [ -z "${ASSAY_NO_INSTALL:-}" ] && fetch_cuda && need_cuda=""
@@ -135,7 +136,7 @@ set_up() {
   mkdir -p "$build" || give_up 4 "cannot write below $root"
   version=$(cksum <"$root/tools/setup.sh")
   if { read -r found_kind llvm && read -r; } 2>/dev/null <"$stamp" && [ "$REPLY" = "$version" ] &&
-    [ "$kind" = plain -o "$found_kind" = lint ] && command -v "clang++-$llvm" >/dev/null && have_cuda; then return; fi
+    [[ $kind = plain || $found_kind = lint ]] && command -v "clang++-$llvm" >/dev/null && have_cuda; then return; fi
   : >"$build/setup.log"
   install_missing "$kind"
   printf '%s %s\n%s\n' "$kind" "$llvm" "$version" >"$stamp"

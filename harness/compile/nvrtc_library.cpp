@@ -28,9 +28,20 @@ std::string fetch(int (*size_of)(void*, std::size_t*), int (*text_of)(void*, cha
   return text;
 }
 
+// libnvrtc opens its libnvrtc-builtins by name alone. Loaded here first, the one beside it is taken, and not
+// another release's that the dynamic loader knows of, or none at all.
+void load_builtins_beside(const std::filesystem::path& library) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(library.parent_path(), error), end; !error && it != end;
+       it.increment(error))
+    if (it->path().filename().string().starts_with("libnvrtc-builtins.so."))
+      dlopen(it->path().c_str(), RTLD_NOW);
+}
+
 } // namespace
 
 Result<NvrtcLibrary> load_nvrtc(const Toolkit& toolkit) {
+  load_builtins_beside(toolkit.library);
   void* handle = dlopen(toolkit.library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
     return environment_error({}, "NVRTC cannot be loaded ({}): reinstall the CUDA toolkit it belongs to",

@@ -57,12 +57,12 @@ TEST(LoadNvrtc, WhatIsNoLibraryIsAnEnvironmentError) {
 }
 
 TEST(ToolkitRoots, AnInstalledToolkitCanBeIgnored) {
+  unsetenv("ASSAY_IGNORE_TOOLKIT"); // ctest gives every test a process of its own
   setenv("CUDA_HOME", "/some/toolkit", 1);
   EXPECT_THAT(toolkit_roots(), testing::Contains("/some/toolkit"));
   setenv("ASSAY_IGNORE_TOOLKIT", "1", 1);
   for (const std::filesystem::path& root : toolkit_roots())
     EXPECT_THAT(root.string(), HasSubstr("/build/cuda/nvidia/"));
-  unsetenv("ASSAY_IGNORE_TOOLKIT");
 }
 
 } // namespace
