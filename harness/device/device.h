@@ -25,11 +25,11 @@ enum class BufferRole : std::uint8_t {
 };
 
 struct BufferSpec {
-  std::string name; // for messages
+  std::string name{}; // for messages
   BufferRole role = BufferRole::scratch;
   DType dtype = DType::f32;
-  std::vector<std::int64_t> shape;
-  std::vector<std::int64_t> strides; // in elements; empty: dense row-major
+  std::vector<std::int64_t> shape{};
+  std::vector<std::int64_t> strides{}; // in elements; empty: dense row-major
   std::size_t offset = 0;            // bytes by which the pointer is off its 256-byte alignment
   bool initialized = true;           // false: starts poisoned, and reads of what nobody wrote are seen
 };
@@ -48,10 +48,10 @@ struct Dim3 {
 };
 
 struct LaunchSpec {
-  std::string entry; // the PTX entry's (mangled) name
-  Dim3 grid, block;
+  std::string entry{}; // the PTX entry's (mangled) name
+  Dim3 grid{}, block{};
   std::uint64_t shared_bytes = 0; // dynamic
-  std::vector<Argument> args;
+  std::vector<Argument> args{};
   std::uint64_t schedule_seed = 0; // CPU device: in which order blocks and warps run
   std::uint64_t step_budget = 0;   // CPU device: basic blocks a warp may execute; 0: the device's default
 };

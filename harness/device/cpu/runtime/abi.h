@@ -1,23 +1,27 @@
 // The contract between emitted code (harness/device/cpu/emit) and what it calls (harness/device/cpu/runtime).
 //
-// Execution shape. A warp is the unit of execution: one call of an entry's compiled function runs the 32 lanes of one
-// warp in lockstep, every PTX register being a vector of 32 lanes and every predicate a 32-bit mask. Control flow that
-// diverges is handled inside the emitted function: each basic block has a mask of lanes that wait to execute it, and the
-// lowest block in program order with waiting lanes runs next. Each warp runs on a fiber of its own; a runtime call that
-// must wait for other warps (a barrier, a yield in a spin loop) switches fibers and returns when it may go on. So emitted
-// code is plain straight code with calls, and needs no suspend points of its own.
+// Execution shape. A warp is the unit of execution: one call of an entry's compiled function runs the 32
+// lanes of one warp in lockstep, every PTX register being a vector of 32 lanes and every predicate a 32-bit
+// mask. Control flow that diverges is handled inside the emitted function: each basic block has a mask of
+// lanes that wait to execute it, and the lowest block in program order with waiting lanes runs next. Each
+// warp runs on a fiber of its own; a runtime call that must wait for other warps (a barrier, a yield in a
+// spin loop) switches fibers and returns when it may go on. So emitted code is plain straight code with
+// calls, and needs no suspend points of its own.
 //
-// Lanes. Vectors in memory are arrays of 32 elements in lane order. A mask has bit i set for lane i. Masks never name
-// lanes that do not exist. Values in lanes outside the mask are arbitrary and must be left alone in results.
+// Lanes. Vectors in memory are arrays of 32 elements in lane order. A mask has bit i set for lane i. Masks
+// never name lanes that do not exist. Values in lanes outside the mask are arbitrary and must be left alone
+// in results.
 //
-// Undefinedness. Every register has, beside its value, one 32-bit mask of lanes whose value derives from memory that
-// nobody wrote. Emitted code ors these masks through arithmetic; loads produce them, stores carry them to memory, and
-// using such a lane as an address, a branch condition, or a barrier or shuffle operand calls assay_undefined_used.
-// Storing an undefined value is not a use; the runner looks at what reached the outputs.
+// Undefinedness. Every register has, beside its value, one 32-bit mask of lanes whose value derives from
+// memory that nobody wrote. Emitted code ors these masks through arithmetic; loads produce them, stores carry
+// them to memory, and using such a lane as an address, a branch condition, or a barrier or shuffle operand
+// calls assay_undefined_used. Storing an undefined value is not a use; the runner looks at what reached the
+// outputs.
 //
-// Addresses. A generic address is (slot << 40) + 2^39 + offset, so that a stray index stays within the slot of the buffer
-// it started from and can be named; nothing in it is a host address. Shared-space addresses are offsets into the block's
-// shared window; generic ones of that window are slot shared_slot. The same for local and param.
+// Addresses. A generic address is (slot << 40) + 2^39 + offset, so that a stray index stays within the slot
+// of the buffer it started from and can be named; nothing in it is a host address. Shared-space addresses are
+// offsets into the block's shared window; generic ones of that window are slot shared_slot. The same for
+// local and param.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +34,13 @@ inline constexpr unsigned slot_shift = 40;
 inline constexpr std::uint64_t slot_origin = std::uint64_t{1} << 39; // offset 0 of a buffer within its slot
 
 // Slots with a fixed meaning; buffers follow.
-enum Slot : std::uint64_t { null_slot = 0, shared_slot = 1, local_slot = 2, param_slot = 3, first_buffer_slot = 16 };
+enum Slot : std::uint64_t {
+  null_slot = 0,
+  shared_slot = 1,
+  local_slot = 2,
+  param_slot = 3,
+  first_buffer_slot = 16
+};
 
 inline constexpr std::uint64_t generic_address(std::uint64_t slot, std::uint64_t offset) {
   return (slot << slot_shift) + slot_origin + offset;
@@ -57,7 +67,22 @@ struct Access {
 enum Ordering : std::uint8_t { weak, relaxed, acquire, release, acquire_release, volatile_access };
 
 enum class AtomicOp : std::uint8_t { add, exch, cas, and_, or_, xor_, min, max, inc, dec };
-enum class ValueType : std::uint8_t { b16, b32, b64, b128, u32, s32, u64, s64, f16, f16x2, bf16, bf16x2, f32, f64 };
+enum class ValueType : std::uint8_t {
+  b16,
+  b32,
+  b64,
+  b128,
+  u32,
+  s32,
+  u64,
+  s64,
+  f16,
+  f16x2,
+  bf16,
+  bf16x2,
+  f32,
+  f64
+};
 
 struct AtomicAccess {
   Access access;
@@ -74,7 +99,8 @@ struct BarrierSite {
   bool aligned; // bar.sync, barrier.sync.aligned: all lanes of the warp together
 };
 
-// Everything about one running warp that emitted code reads or writes in place; the runtime keeps more behind it.
+// Everything about one running warp that emitted code reads or writes in place; the runtime keeps more behind
+// it.
 struct Warp {
   std::uint32_t tid_x[warp_lanes];
   std::uint32_t tid_y[warp_lanes];
@@ -82,14 +108,15 @@ struct Warp {
   std::uint32_t ntid[3];
   std::uint32_t ctaid[3];
   std::uint32_t nctaid[3];
-  std::uint32_t warp_index;    // %warpid within the block
-  std::uint32_t warp_count;    // %nwarpid
-  std::uint32_t alive;         // lanes that exist and have not exited; emitted code clears bits on exit
+  std::uint32_t warp_index;     // %warpid within the block
+  std::uint32_t warp_count;     // %nwarpid
+  std::uint32_t alive;          // lanes that exist and have not exited; emitted code clears bits on exit
   std::uint32_t dynamic_shared; // shared offset where the dynamic part begins, and its size
   std::uint32_t dynamic_shared_bytes;
   std::uint32_t reserved;
   std::int64_t steps_until_tick; // emitted code subtracts 1 a basic block; at or below 0 it calls assay_tick
-  std::uint8_t* block_counters;  // coverage: one byte a basic block of the module, saturating increment by emitted code
+  std::uint8_t*
+      block_counters; // coverage: one byte a basic block of the module, saturating increment by emitted code
   std::uint64_t grid_id;
 };
 
@@ -97,47 +124,52 @@ struct Warp {
 using WarpFunction = void (*)(Warp* warp);
 
 extern "C" {
-// Memory. values: `vector` arrays of 32 elements of `element_bytes`; undefined: `vector` masks. Loads leave lanes outside
-// `lanes` untouched in values and clear in undefined.
-void assay_load(Warp* warp, std::uint32_t lanes, const Access* access, const std::uint64_t* addresses, void* values,
-                std::uint32_t* undefined);
+// Memory. values: `vector` arrays of 32 elements of `element_bytes`; undefined: `vector` masks. Loads leave
+// lanes outside `lanes` untouched in values and clear in undefined.
+void assay_load(Warp* warp, std::uint32_t lanes, const Access* access, const std::uint64_t* addresses,
+                void* values, std::uint32_t* undefined);
 void assay_store(Warp* warp, std::uint32_t lanes, const Access* access, const std::uint64_t* addresses,
                  const void* values, const std::uint32_t* undefined);
 // Lanes in ascending order. b: operand; c: new value for cas; old: previous values (null for red).
 void assay_atomic(Warp* warp, std::uint32_t lanes, const AtomicAccess* access, const std::uint64_t* addresses,
                   const void* b, const void* c, void* old, std::uint32_t* undefined);
-// A frame of `bytes` a lane in local memory; returns its offset. Frames nest; leave with the same offset. New frames are
-// undefined.
+// A frame of `bytes` a lane in local memory; returns its offset. Frames nest; leave with the same offset. New
+// frames are undefined.
 std::uint32_t assay_enter_local(Warp* warp, std::uint32_t bytes, std::uint32_t alignment);
 void assay_leave_local(Warp* warp, std::uint32_t offset);
 
 // Order and synchronisation.
 void assay_fence(Warp* warp, std::uint32_t lanes, std::uint32_t scope); // 0 cta, 1 gpu, 2 sys
-// `lanes` arrive at barrier `id` with expected thread `count` (0: all of the block); returns when it opens (sync, reduce)
-// or at once (arrive). predicate: mask for reductions; the result is the popc, or all ones / zero.
+// `lanes` arrive at barrier `id` with expected thread `count` (0: all of the block); returns when it opens
+// (sync, reduce) or at once (arrive). predicate: mask for reductions; the result is the popc, or all ones /
+// zero.
 std::uint32_t assay_barrier(Warp* warp, std::uint32_t lanes, const BarrierSite* site, std::uint32_t id,
                             std::uint32_t count, std::uint32_t predicate);
 // All of `lanes` passed a warp-level synchronisation together (bar.warp.sync, shfl, vote, match, redux).
 void assay_warp_synced(Warp* warp, std::uint32_t lanes);
-// `lanes` wait at a warp-level or aligned block-level synchronisation for `missing`, which can no longer come.
+// `lanes` wait at a warp-level or aligned block-level synchronisation for `missing`, which can no longer
+// come.
 [[noreturn]] void assay_diverged(Warp* warp, std::uint32_t lanes, std::uint32_t missing, const Site* site);
 
 // Events.
 void assay_undefined_used(Warp* warp, std::uint32_t lanes, const Site* site);
-void assay_tick(Warp* warp, const Site* site); // counts steps, lets other warps run, ends the launch on timeout
+void assay_tick(Warp* warp,
+                const Site* site); // counts steps, lets other warps run, ends the launch on timeout
 [[noreturn]] void assay_trap(Warp* warp, std::uint32_t lanes, const Site* site);
-[[noreturn]] void assay_assert_fail(Warp* warp, std::uint32_t lanes, const Site* site, const std::uint64_t* message,
-                                    const std::uint64_t* file, const std::uint32_t* line,
-                                    const std::uint64_t* function);
+[[noreturn]] void assay_assert_fail(Warp* warp, std::uint32_t lanes, const Site* site,
+                                    const std::uint64_t* message, const std::uint64_t* file,
+                                    const std::uint32_t* line, const std::uint64_t* function);
 void assay_vprintf(Warp* warp, std::uint32_t lanes, const Site* site, const std::uint64_t* format,
                    const std::uint64_t* args, std::uint32_t* result);
 void assay_malloc(Warp* warp, std::uint32_t lanes, const std::uint64_t* bytes, std::uint64_t* result);
 void assay_free(Warp* warp, std::uint32_t lanes, const Site* site, const std::uint64_t* pointers);
-void assay_compare(const Site* site, std::uint64_t a, std::uint64_t b, std::uint32_t bits); // operands of one lane
-std::uint64_t assay_clock(Warp* warp); // deterministic: steps executed
+void assay_compare(const Site* site, std::uint64_t a, std::uint64_t b,
+                   std::uint32_t bits); // operands of one lane
+std::uint64_t assay_clock(Warp* warp);  // deterministic: steps executed
 }
 
-// A function that emitted code may call by name. The emitter declares it by its C++ signature above or in math.h.
+// A function that emitted code may call by name. The emitter declares it by its C++ signature above or in
+// math.h.
 struct RuntimeSymbol {
   const char* name;
   void* address;

@@ -1,5 +1,6 @@
-// Runs grids of compiled warps: blocks and warps in an order drawn from the schedule seed, fibers, shared and local
-// memory, buffers, and all checks. harness/device/cpu/cpu_device.cpp joins it with the emitter to a Device.
+// Runs grids of compiled warps: blocks and warps in an order drawn from the schedule seed, fibers, shared and
+// local memory, buffers, and all checks. harness/device/cpu/cpu_device.cpp joins it with the emitter to a
+// Device.
 #pragma once
 
 #include "harness/device/cpu/runtime/abi.h"
@@ -12,6 +13,8 @@
 
 namespace assay::cpu {
 
+inline constexpr std::size_t max_print_bytes = std::size_t{1} << 20;
+
 // A static shared variable or a module-level .global/.const variable as the emitter laid it out.
 struct SharedVariable {
   std::string name;
@@ -20,7 +23,7 @@ struct SharedVariable {
 };
 struct ModuleVariable {
   std::string name;
-  std::uint64_t slot = 0; // assigned by the emitter from Engine::reserve_slot
+  std::uint64_t slot = 0;         // assigned by the emitter from Engine::reserve_slot
   std::vector<std::byte> initial; // its bytes; zero-initialised variables are written out as zeros
   bool constant = false;          // .const: writes are out of bounds
 };
@@ -37,16 +40,16 @@ struct CompiledEntry {
 };
 
 struct CompiledModule {
-  std::vector<CompiledEntry> entries;
-  std::vector<ModuleVariable> variables;
-  std::vector<std::string> files; // .file table, by Site::source_file - 1
-  std::string origin;             // for messages without line information
-  std::uint32_t block_count = 0;  // basic blocks of the module, for coverage
-  std::vector<std::uint8_t> block_counters;
+  std::vector<CompiledEntry> entries{};
+  std::vector<ModuleVariable> variables{};
+  std::vector<std::string> files{}; // .file table, by Site::source_file - 1
+  std::string origin{};             // for messages without line information
+  std::uint32_t block_count = 0;    // basic blocks of the module, for coverage
+  std::vector<std::uint8_t> block_counters{};
 };
 
 class Engine {
-public:
+ public:
   struct Checks {
     bool races = true;
     bool undefined = true;
@@ -59,15 +62,18 @@ public:
 
   Result<BufferId> allocate(const BufferSpec& spec, std::span<const std::byte> dense);
   void fill_zero(BufferId buffer);
-  void release_all(); // buffers; module variables go back to their initial bytes at each first launch of a case
+  void
+  release_all(); // buffers; module variables go back to their initial bytes at each first launch of a case
   Result<void> read(BufferId buffer, std::span<std::byte> dense) const;
   std::vector<std::int64_t> unwritten(BufferId buffer, std::size_t limit) const;
   std::uint64_t address_of(BufferId buffer) const; // generic, offset included
 
   Result<LaunchReport> launch(CompiledModule& module, const CompiledEntry& entry, const LaunchSpec& spec);
   void set_compare_hook(CompareHook hook);
+  // Where vprintf writes, at most max_print_bytes a launch; null: standard error.
+  void set_print_sink(std::string* sink);
 
-private:
+ private:
   struct State;
   std::unique_ptr<State> state_;
 };

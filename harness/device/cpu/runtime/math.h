@@ -1,6 +1,6 @@
-// Approximate functions and arithmetic that has no single LLVM instruction, for 32 lanes at a time. All lanes are
-// computed (inputs outside the active mask are arbitrary values, never undefined behaviour). Each approximate function
-// states its own bound, which lies inside the one that the PTX ISA documents.
+// Approximate functions and arithmetic that has no single LLVM instruction, for 32 lanes at a time. All lanes
+// are computed (inputs outside the active mask are arbitrary values, never undefined behaviour). Each
+// approximate function states its own bound, which lies inside the one that the PTX ISA documents.
 #pragma once
 
 #include "harness/device/cpu/runtime/abi.h"
@@ -10,7 +10,8 @@
 namespace assay::cpu {
 
 extern "C" {
-// PTX ex2.approx.f32 and friends: correctly rounded from a double evaluation up to 2^-40 relative, so within 0.51 ulp.
+// PTX ex2.approx.f32 and friends: correctly rounded from a double evaluation up to 2^-40 relative, so within
+// 0.51 ulp.
 void assay_ex2_f32(const float* x, float* y);
 void assay_lg2_f32(const float* x, float* y);
 void assay_sin_f32(const float* x, float* y);

@@ -1,0 +1,71 @@
+#include "harness/device/cpu/runtime/definedness.h"
+
+#include "harness/device/cpu/runtime/layout.h"
+
+#include <fmt/format.h>
+
+namespace assay::cpu {
+
+void start_tracking(Region& region) {
+  const std::size_t bytes = region.pieces ? region.bytes : static_cast<std::size_t>(region.end);
+  region.undefined_bits.assign(bytes, false);
+  region.undefined = region.undefined_bits.words();
+}
+
+void remember_origin(WarpContext& context, const Access& access, const Region& region, std::int64_t offset) {
+  context.origin = {&region, offset, access.site};
+}
+
+void store_undefined(Region& region, const Access& access, std::int64_t offset, unsigned bytes) {
+  set_element(region.undefined, static_cast<std::size_t>(offset), bytes);
+  if (region.kind != RegionKind::buffer || region.role != BufferRole::output) return;
+  if (region.tainted.empty()) region.tainted.assign(static_cast<std::size_t>(region.end), false);
+  set_element(region.tainted.words(), static_cast<std::size_t>(offset), bytes);
+  region.stored_undefined = true;
+  region.stored_undefined_site = access.site;
+}
+
+void report_undefined_outputs(Launch& launch) {
+  for (std::uint32_t id = 0; id < launch.memory.buffer_count(); ++id) {
+    Region& region = launch.memory.buffer(BufferId{id});
+    if (!region.stored_undefined) continue;
+    region.stored_undefined = false;
+    const std::size_t size = size_of(region.dtype);
+    std::int64_t count = 0, first = 0;
+    for_runs(region, [&](std::int64_t, std::size_t offset, std::int64_t length) {
+      for (std::int64_t i = 0; i < length; ++i) {
+        const std::size_t at = offset + static_cast<std::size_t>(i) * size;
+        if (!any_in_range(region.undefined, at, size) || !any_in_range(region.tainted.words(), at, size))
+          continue;
+        if (count++ == 0) first = static_cast<std::int64_t>(at);
+      }
+    });
+    if (count == 0) continue;
+    const Site& site = region.stored_undefined_site;
+    launch.faults.record(
+        Kind::uninitialized, region.name, launch.faults.place_of(site),
+        fmt::format("uninitialized: {} of {} holds a value that derives from memory that nobody wrote "
+                    "({} such element{}), last stored at {}",
+                    element_name(region, first), describe(region, first), count, count == 1 ? "" : "s",
+                    launch.faults.place_text(site)));
+  }
+}
+
+void assay_undefined_used(Warp* warp, std::uint32_t lanes, const Site* site) {
+  WarpContext& context = context_of(warp);
+  if (!context.launch->checks.undefined) return;
+  FaultLog& faults = context.launch->faults;
+  const UndefinedOrigin& origin = context.origin;
+  std::string buffer = origin.region ? fault_buffer(*origin.region) : "";
+  if (!faults.is_new(Kind::uninitialized, buffer, *site)) return;
+  const auto lane = static_cast<unsigned>(std::countr_zero(lanes));
+  std::string from = "a value that nobody wrote";
+  if (origin.region)
+    from = fmt::format("a value from {}, which nobody wrote (read at {})",
+                       element_name(*origin.region, origin.offset), faults.place_text(origin.site));
+  faults.record(Kind::uninitialized, std::move(buffer), faults.place_of(*site),
+                fmt::format("uninitialized: {} decides an address, a branch or an exchange by {}, {}", from,
+                            thread_name(context, lane), faults.place_text(*site)));
+}
+
+} // namespace assay::cpu

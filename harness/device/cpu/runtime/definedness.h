@@ -1,0 +1,73 @@
+// Which bytes hold a value that somebody wrote: loads report lanes whose bytes do not, stores pass it on.
+#pragma once
+
+#include "harness/device/cpu/runtime/access.h"
+
+#include <cstdint>
+
+namespace assay::cpu {
+
+// Gives the region a map of undefined bytes, all defined so far.
+void start_tracking(Region& region);
+// Remembers where an undefined value was loaded, for the message when it is used.
+void remember_origin(WarpContext& context, const Access& access, const Region& region, std::int64_t offset);
+// Bytes [offset, offset + bytes) now hold a stored value that derives from undefined ones.
+void store_undefined(Region& region, const Access& access, std::int64_t offset, unsigned bytes);
+
+// At the end of a launch: an output element whose value derives from undefined ones counts as a use of them.
+void report_undefined_outputs(Launch& launch);
+
+template <unsigned Bytes, unsigned Vector>
+inline void find_undefined(WarpContext& context, std::uint32_t lanes, const Access& access, const Checked& at,
+                           std::uint32_t* undefined) {
+  constexpr unsigned size = Bytes * Vector;
+  const Region& region = *at.region;
+  if (at.pattern == Pattern::consecutive && lanes == ~0u &&
+      !any_in_range(region.undefined, static_cast<std::size_t>(at.base), std::size_t{size} * warp_lanes))
+    return;
+  if (at.pattern == Pattern::uniform && !at.lane_stride &&
+      !any_in_element(region.undefined, static_cast<std::size_t>(at.base), size))
+    return;
+  bool found = false;
+  for (std::uint32_t rest = lanes; rest; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::int64_t offset = at.offset_of(lane, size);
+    for (unsigned v = 0; v < Vector; ++v) {
+      if (!any_in_element(region.undefined, static_cast<std::size_t>(offset) + v * Bytes, Bytes)) continue;
+      undefined[v] |= 1u << lane;
+      if (!found) remember_origin(context, access, region, offset + v * Bytes);
+      found = true;
+    }
+  }
+}
+
+template <unsigned Bytes, unsigned Vector>
+inline void mark_defined(std::uint32_t lanes, const Access& access, const Checked& at,
+                         const std::uint32_t* undefined) {
+  constexpr unsigned size = Bytes * Vector;
+  Region& region = *at.region;
+  std::uint32_t any = 0;
+  for (unsigned v = 0; v < Vector; ++v) any |= undefined[v] & lanes;
+  if (!region.undefined) {
+    if (!any) return;
+    start_tracking(region);
+  }
+  if (at.pattern == Pattern::consecutive && lanes == ~0u && !any)
+    return clear_range(region.undefined, static_cast<std::size_t>(at.base), std::size_t{size} * warp_lanes);
+  for (std::uint32_t rest = lanes; rest; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::int64_t offset = at.offset_of(lane, size);
+    if (!((any >> lane) & 1)) {
+      clear_element(region.undefined, static_cast<std::size_t>(offset), size);
+      continue;
+    }
+    for (unsigned v = 0; v < Vector; ++v) {
+      if ((undefined[v] >> lane) & 1)
+        store_undefined(region, access, offset + v * Bytes, Bytes);
+      else
+        clear_element(region.undefined, static_cast<std::size_t>(offset) + v * Bytes, Bytes);
+    }
+  }
+}
+
+} // namespace assay::cpu

@@ -1,0 +1,35 @@
+// The faults of one launch, distinct by (kind, buffer, place).
+#pragma once
+
+#include "harness/device/cpu/runtime/abi.h"
+#include "harness/device/device.h"
+
+#include <string>
+#include <vector>
+
+namespace assay::cpu {
+
+inline constexpr std::size_t max_faults = 64;
+
+struct CompiledModule;
+
+class FaultLog {
+ public:
+  void start(const CompiledModule* module) {
+    faults_.clear();
+    module_ = module;
+  }
+  Place place_of(const Site& site) const;
+  // "softmax.cu:41"
+  std::string place_text(const Site& site) const;
+  // Whether such a fault would be new (a message need not be made where it is not).
+  bool is_new(Kind kind, const std::string& buffer, const Site& site, bool note = false) const;
+  void record(Kind kind, std::string buffer, Place place, std::string message, bool note = false);
+  std::vector<Fault>& faults() { return faults_; }
+
+ private:
+  const CompiledModule* module_ = nullptr;
+  std::vector<Fault> faults_;
+};
+
+} // namespace assay::cpu

@@ -1,0 +1,152 @@
+// assay_load and assay_store: one template instance for each element size and vector length.
+#include "harness/base/check.h"
+#include "harness/device/cpu/runtime/access.h"
+#include "harness/device/cpu/runtime/definedness.h"
+#include "harness/device/cpu/runtime/read_only.h"
+
+#include <cstring>
+#include <type_traits>
+
+namespace assay::cpu {
+namespace {
+
+struct alignas(16) Bytes16 {
+  std::uint64_t words[2];
+};
+template <unsigned Bytes>
+using Element = std::conditional_t<
+    Bytes == 1, std::uint8_t,
+    std::conditional_t<Bytes == 2, std::uint16_t,
+                       std::conditional_t<Bytes == 4, std::uint32_t,
+                                          std::conditional_t<Bytes == 8, std::uint64_t, Bytes16>>>>;
+
+template <class T> T read_at(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+template <unsigned Bytes, unsigned Vector>
+void load_lanes(WarpContext& context, std::uint32_t& lanes, const Access& access,
+                const std::uint64_t* addresses, Element<Bytes>* values, std::uint32_t* undefined) {
+  using T = Element<Bytes>;
+  constexpr unsigned size = Bytes * Vector;
+  const Checked at = check_access<size>(context, lanes, access, Direction::load, addresses);
+  const Region& region = *at.region;
+  const std::byte* data = region.data;
+  if (at.pattern == Pattern::consecutive && lanes == ~0u) {
+    const std::byte* from = data + at.base;
+    if constexpr (Vector == 1) {
+      std::memcpy(values, from, std::size_t{size} * warp_lanes);
+    } else {
+      T packed[warp_lanes * Vector];
+      std::memcpy(packed, from, sizeof packed);
+      for (unsigned v = 0; v < Vector; ++v)
+        for (unsigned lane = 0; lane < warp_lanes; ++lane)
+          values[v * warp_lanes + lane] = packed[lane * Vector + v];
+    }
+  } else if (at.pattern == Pattern::uniform && lanes == ~0u && !at.lane_stride) {
+    for (unsigned v = 0; v < Vector; ++v) {
+      const T value = read_at<T>(data + at.base + v * Bytes);
+      for (unsigned lane = 0; lane < warp_lanes; ++lane) values[v * warp_lanes + lane] = value;
+    }
+  } else if (lanes == ~0u && at.pattern == Pattern::scattered && !at.lane_stride) {
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      for (unsigned v = 0; v < Vector; ++v)
+        values[v * warp_lanes + lane] = read_at<T>(data + (addresses[lane] - at.origin) + v * Bytes);
+  } else {
+    for (std::uint32_t rest = lanes; rest; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      const std::byte* from = data + at.offset_of(lane, size);
+      for (unsigned v = 0; v < Vector; ++v) values[v * warp_lanes + lane] = read_at<T>(from + v * Bytes);
+    }
+  }
+  if (region.undefined) [[unlikely]]
+    find_undefined<Bytes, Vector>(context, lanes, access, at, undefined);
+}
+
+template <unsigned Bytes, unsigned Vector>
+void store_lanes(WarpContext& context, std::uint32_t& lanes, const Access& access,
+                 const std::uint64_t* addresses, const Element<Bytes>* values,
+                 const std::uint32_t* undefined) {
+  using T = Element<Bytes>;
+  constexpr unsigned size = Bytes * Vector;
+  const Checked at = check_access<size>(context, lanes, access, Direction::store, addresses);
+  Region& region = *at.region;
+  std::byte* data = region.data;
+  if (region.read_only) [[unlikely]] {
+    refuse_store(context, lanes, access, at, [&](unsigned lane, std::byte* bytes) {
+      for (unsigned v = 0; v < Vector; ++v)
+        std::memcpy(bytes + v * Bytes, &values[v * warp_lanes + lane], Bytes);
+    });
+    return;
+  }
+  mark_defined<Bytes, Vector>(lanes, access, at, undefined);
+  if (at.pattern == Pattern::consecutive && lanes == ~0u) {
+    std::byte* to = data + at.base;
+    if constexpr (Vector == 1) {
+      std::memcpy(to, values, std::size_t{size} * warp_lanes);
+    } else {
+      T packed[warp_lanes * Vector];
+      for (unsigned v = 0; v < Vector; ++v)
+        for (unsigned lane = 0; lane < warp_lanes; ++lane)
+          packed[lane * Vector + v] = values[v * warp_lanes + lane];
+      std::memcpy(to, packed, sizeof packed);
+    }
+  } else {
+    for (std::uint32_t rest = lanes; rest; rest &= rest - 1) {
+      const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+      std::byte* to = data + at.offset_of(lane, size);
+      for (unsigned v = 0; v < Vector; ++v)
+        std::memcpy(to + v * Bytes, &values[v * warp_lanes + lane], Bytes);
+    }
+  }
+}
+
+// Calls f<Bytes, Vector>() for the access's shape.
+template <class F> void for_shape(const Access& access, F&& f) {
+  switch (access.element_bytes * 16 + access.vector) {
+#define ASSAY_SHAPE(bytes, vector)                                                                           \
+  case bytes * 16 + vector:                                                                                  \
+    return f.template operator()<bytes, vector>();
+    ASSAY_SHAPE(1, 1)
+    ASSAY_SHAPE(1, 2) ASSAY_SHAPE(1, 4) ASSAY_SHAPE(1, 8) ASSAY_SHAPE(2, 1) ASSAY_SHAPE(2, 2)
+        ASSAY_SHAPE(2, 4) ASSAY_SHAPE(2, 8) ASSAY_SHAPE(4, 1) ASSAY_SHAPE(4, 2) ASSAY_SHAPE(4, 4)
+            ASSAY_SHAPE(4, 8) ASSAY_SHAPE(8, 1) ASSAY_SHAPE(8, 2) ASSAY_SHAPE(8, 4) ASSAY_SHAPE(16, 1)
+                ASSAY_SHAPE(16, 2)
+#undef ASSAY_SHAPE
+                    default : ASSAY_CHECK(false, "an access of {} x {} bytes", unsigned{access.vector},
+                                          unsigned{access.element_bytes});
+  }
+}
+
+} // namespace
+
+void assay_load(Warp* warp, std::uint32_t lanes, const Access* access, const std::uint64_t* addresses,
+                void* values, std::uint32_t* undefined) {
+  WarpContext& context = context_of(warp);
+  for_shape(*access, [&]<unsigned Bytes, unsigned Vector>() {
+    for (unsigned v = 0; v < Vector; ++v) undefined[v] = 0;
+    while (lanes) {
+      std::uint32_t part = lanes;
+      load_lanes<Bytes, Vector>(context, part, *access, addresses, static_cast<Element<Bytes>*>(values),
+                                undefined);
+      lanes &= ~part;
+    }
+  });
+}
+
+void assay_store(Warp* warp, std::uint32_t lanes, const Access* access, const std::uint64_t* addresses,
+                 const void* values, const std::uint32_t* undefined) {
+  WarpContext& context = context_of(warp);
+  for_shape(*access, [&]<unsigned Bytes, unsigned Vector>() {
+    while (lanes) {
+      std::uint32_t part = lanes;
+      store_lanes<Bytes, Vector>(context, part, *access, addresses,
+                                 static_cast<const Element<Bytes>*>(values), undefined);
+      lanes &= ~part;
+    }
+  });
+}
+
+} // namespace assay::cpu

@@ -1,0 +1,205 @@
+#include "harness/device/cpu/runtime/scheduler.h"
+
+#include "harness/base/check.h"
+#include "harness/device/cpu/runtime/barrier.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace assay::cpu {
+namespace {
+
+// Thread coordinates depend on the block's shape only, so that a warp used again for such a block keeps them.
+void shape_threads(WarpContext& context, const Launch& launch, std::uint32_t index) {
+  Warp& warp = context.warp;
+  const std::uint32_t* shape = launch.block;
+  if (warp.warp_index == index && std::equal(shape, shape + 3, context.shaped_for)) return;
+  std::copy(shape, shape + 3, context.shaped_for);
+  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+    const std::uint32_t thread = index * warp_lanes + lane;
+    warp.tid_x[lane] = thread % shape[0];
+    warp.tid_y[lane] = thread / shape[0] % shape[1];
+    warp.tid_z[lane] = thread / shape[0] / shape[1];
+  }
+  std::copy(shape, shape + 3, warp.ntid);
+  warp.warp_index = index;
+}
+
+void run_warp(void* argument) {
+  auto& context = *static_cast<WarpContext*>(argument);
+  context.launch->entry->function(&context.warp);
+}
+
+void start_shared(Block& block, const Launch& launch) {
+  Region& shared = block.shared;
+  const std::uint32_t bytes = launch.shared_window;
+  if (block.shared_storage.size() < bytes) block.shared_storage.resize(bytes);
+  shared.data = block.shared_storage.data();
+  shared.kind = RegionKind::shared;
+  shared.name = "shared";
+  shared.bytes = bytes;
+  shared.undefined = nullptr;
+  shared.pieces = &launch.shared_pieces;
+  shared.begin = shared.end = 0;
+  if (bytes == 0) return;
+  poison(shared.data, 0, bytes);
+  shared.races = launch.checks.races ? &shared.race_shadow : nullptr;
+  if (launch.checks.undefined) {
+    shared.undefined_bits.assign(bytes, true);
+    shared.undefined = shared.undefined_bits.words();
+  }
+}
+
+} // namespace
+
+void make_ready(WarpContext& context) {
+  Block& block = *context.block;
+  context.state = WarpState::ready;
+  block.ready[block.ready_count++] = static_cast<std::uint8_t>(context.warp.warp_index);
+}
+
+WarpContext* Scheduler::acquire_warp_() {
+  if (free_warps_.empty()) {
+    warps_.push_back(std::make_unique<WarpContext>());
+    warps_.back()->warp.warp_index = ~0u;
+    warps_.back()->local.kind = RegionKind::local;
+    warps_.back()->local.name = "local memory";
+    return warps_.back().get();
+  }
+  WarpContext* context = free_warps_.back();
+  free_warps_.pop_back();
+  return context;
+}
+
+void Scheduler::start_block_(Launch& launch, std::uint64_t number) {
+  if (free_blocks_.empty()) {
+    blocks_.push_back(std::make_unique<Block>());
+    free_blocks_.push_back(blocks_.back().get());
+  }
+  Block& block = *free_blocks_.back();
+  free_blocks_.pop_back();
+  resident_.push_back(&block);
+  block.launch = &launch;
+  block.number = number;
+  block.thread_count = launch.block[0] * launch.block[1] * launch.block[2];
+  block.warp_count = (block.thread_count + warp_lanes - 1) / warp_lanes;
+  block.finished = 0;
+  block.ready_count = 0;
+  block.idle_slices = 0;
+  for (std::uint32_t used = block.used_barriers; used; used &= used - 1)
+    block.barriers[static_cast<std::size_t>(std::countr_zero(used))] = {};
+  block.used_barriers = 0;
+  start_shared(block, launch);
+  resident_warps_ += block.warp_count;
+
+  const std::uint32_t x = static_cast<std::uint32_t>(number % launch.grid[0]);
+  const std::uint32_t y = static_cast<std::uint32_t>(number / launch.grid[0] % launch.grid[1]);
+  const std::uint32_t z = static_cast<std::uint32_t>(number / launch.grid[0] / launch.grid[1]);
+  for (std::uint32_t index = 0; index < block.warp_count; ++index) {
+    WarpContext& context = *acquire_warp_();
+    Warp& warp = context.warp;
+    shape_threads(context, launch, index);
+    warp.ctaid[0] = x;
+    warp.ctaid[1] = y;
+    warp.ctaid[2] = z;
+    std::copy(launch.grid, launch.grid + 3, warp.nctaid);
+    warp.warp_count = block.warp_count;
+    const std::uint32_t threads = std::min(block.thread_count - index * warp_lanes, warp_lanes);
+    warp.alive = threads == warp_lanes ? ~0u : (1u << threads) - 1;
+    warp.dynamic_shared = launch.dynamic_shared;
+    warp.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+    warp.steps_until_tick = context.granted = quantum_steps;
+    warp.block_counters = launch.module->block_counters.data();
+    warp.grid_id = launch.grid_id;
+    context.launch = &launch;
+    context.block = &block;
+    context.steps = 0;
+    context.origin = {};
+    context.spin_site = ~0u;
+    context.spun = false;
+    context.local_top = 0;
+    context.local.end = 0;
+    context.local.undefined = launch.checks.undefined ? context.local.undefined_bits.words() : nullptr;
+    context.fiber = launch.fibers.acquire(&run_warp, &context);
+    block.warps[index] = &context;
+    make_ready(context);
+  }
+}
+
+void Scheduler::retire_(Block* block) {
+  Launch& launch = *block->launch;
+  for (std::uint32_t i = block->warp_count; i-- > 0;) {
+    WarpContext* context = block->warps[i];
+    launch.steps +=
+        context->steps + static_cast<std::uint64_t>(context->granted - context->warp.steps_until_tick);
+    launch.fibers.release(context->fiber);
+    free_warps_.push_back(context);
+  }
+  resident_warps_ -= block->warp_count;
+  free_blocks_.push_back(block);
+}
+
+// Lets one warp, drawn from those that are ready, go on until it waits, yields or finishes.
+void Scheduler::run_slice_(Launch& launch, Block& block) {
+  const std::uint32_t pick = block.ready_count == 1 ? 0 : launch.random.below(block.ready_count);
+  WarpContext& context = *block.warps[block.ready[pick]];
+  block.ready[pick] = block.ready[--block.ready_count];
+  context.spun = false;
+  launch.fibers.resume(context.fiber);
+  if (launch.ended) return;
+  if (context.fiber->finished) {
+    context.state = WarpState::finished;
+    context.warp.alive = 0;
+    ++block.finished;
+    warp_exited(block);
+  } else if (context.state == WarpState::ready) {
+    make_ready(context);
+  }
+  block.idle_slices = context.spun ? block.idle_slices + 1 : 0;
+}
+
+void Scheduler::run(Launch& launch) {
+  const Permutation order(launch.block_total, launch.random.next());
+  std::size_t cursor = 0;
+  std::size_t idle_blocks = 0; // resident blocks in a row in which all warps only spin
+  while (!launch.ended) {
+    if (resident_.empty()) {
+      if (launch.blocks_started == launch.block_total) break;
+      start_block_(launch, order.at(launch.blocks_started++));
+      cursor = 0;
+      idle_blocks = 0;
+    }
+    Block& block = *resident_[cursor];
+    if (block.ready_count == 0) {
+      if (block.finished < block.warp_count) {
+        report_stuck_block(launch, block);
+        break;
+      }
+      retire_(&block);
+      resident_.erase(resident_.begin() + static_cast<std::ptrdiff_t>(cursor));
+      if (cursor == resident_.size()) cursor = 0;
+      idle_blocks = 0;
+      continue;
+    }
+    run_slice_(launch, block);
+    if (block.idle_slices < 2 * std::max(block.ready_count, 1u)) {
+      if (block.idle_slices == 0) idle_blocks = 0;
+      continue;
+    }
+    block.idle_slices = 0;
+    ++idle_blocks;
+    cursor = (cursor + 1) % resident_.size();
+    if (idle_blocks < resident_.size()) continue;
+    idle_blocks = 0;
+    if (launch.blocks_started < launch.block_total &&
+        resident_warps_ + block.warp_count <= max_resident_warps) {
+      start_block_(launch, order.at(launch.blocks_started++));
+      cursor = resident_.size() - 1;
+    }
+  }
+  for (Block* block : resident_) retire_(block);
+  resident_.clear();
+}
+
+} // namespace assay::cpu
