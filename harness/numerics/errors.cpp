@@ -9,16 +9,26 @@ namespace assay {
 
 namespace {
 
+double low_word(const Comparands& c, std::size_t i) {
+  return c.golden_low.empty() || comparable_golden(c.dtype, c.golden[i]) != c.golden[i] ? 0 : c.golden_low[i];
+}
+
 double difference(double value, const Comparands& c, std::size_t i) {
-  return std::fabs(value - c.golden[i] - (c.golden_low.empty() ? 0 : c.golden_low[i]));
+  return std::fabs(value - comparable_golden(c.dtype, c.golden[i]) - low_word(c, i));
 }
 
 bool same(double a, double b) { return a == b || (a != a && b != b); }
 
 } // namespace
 
+double comparable_golden(DType type, double golden) {
+  const Format& format = format_of(type);
+  if (format.overflow != Overflow::saturate || !(std::fabs(golden) > format.largest)) return golden;
+  return std::copysign(format.largest, golden);
+}
+
 Standing standing(const Comparands& c, std::size_t i, double rounded, const Allowance& allowance) {
-  const double g = c.golden[i], t = c.target[i];
+  const double g = comparable_golden(c.dtype, c.golden[i]), t = c.target[i];
   if (!c.formula_overflows.empty() && c.formula_overflows[i]) return Standing::formula_overflow;
   if (!std::isfinite(g)) return same(t, rounded) ? Standing::same_special : Standing::wrong;
 
@@ -29,7 +39,7 @@ Standing standing(const Comparands& c, std::size_t i, double rounded, const Allo
   if (std::isinf(rounded) && t == rounded) return Standing::same_special;
 
   const Format& format = format_of(c.dtype);
-  const double low = c.golden_low.empty() ? 0 : c.golden_low[i];
+  const double low = low_word(c, i);
   const double bound = c.golden_bound.empty() ? 0 : c.golden_bound[i];
   const double own_floor = difference(round_unbounded(format, g), c, i);
   const double threshold =
@@ -65,7 +75,7 @@ void widen_envelope(const Comparands& c, std::span<const double> values, std::sp
   ASSAY_CHECK(values.size() == c.golden.size() && envelope.size() == values.size(), "{}, {} and {} elements",
               values.size(), c.golden.size(), envelope.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(c.golden[i])) continue;
+    if (!std::isfinite(comparable_golden(c.dtype, c.golden[i]))) continue;
     double error = difference(values[i], c, i);
     if (error != error) error = std::numeric_limits<double>::infinity();
     // An infinity that G shares is no error.

@@ -16,19 +16,24 @@ namespace assay {
 
 // All spans have one entry an element, unless they say otherwise; row-major.
 struct Comparands {
-  DType dtype = DType::f32;             // of the output
-  std::span<const double> golden;       // g
-  std::span<const double> golden_low;   // second word of g; empty: 0
-  std::span<const double> golden_bound; // |g - truth| is at most this; empty: 0
-  std::span<const double> magnitude;    // sum of magnitudes of the terms behind the element; empty: |g|
-  std::span<const std::uint8_t> formula_overflows; // empty: none
-  std::span<const std::int64_t> line_starts;       // ascending from 0, ends with the count; empty: one line
-  std::span<const double> reference;               // r, after its store's rounding
-  std::span<const double> target;                  // t, widened
+  DType dtype = DType::f32;                  // of the output
+  std::span<const double> golden = {};       // g
+  std::span<const double> golden_low = {};   // second word of g; empty: 0
+  std::span<const double> golden_bound = {}; // |g - truth| is at most this; empty: 0
+  std::span<const double> magnitude = {};    // sum of magnitudes of the terms behind the element; empty: |g|
+  std::span<const std::uint8_t> formula_overflows = {}; // empty: none
+  std::span<const std::int64_t> line_starts = {}; // ascending from 0, ends with the count; empty: one line
+  std::span<const double> reference = {};         // r, after its store's rounding
+  std::span<const double> target = {};            // t, widened
   // Confirmation: |legal - g|, the largest over the envelope, in place of |r - g|; infinity where one was not
   // finite (see widen_envelope). Empty: r counts.
-  std::span<const double> envelope_error;
+  std::span<const double> envelope_error = {};
 };
+
+// g as the numbers take it: a type that saturates (f8e4m3) turns whatever lies beyond its largest value,
+// infinities too, into that value, and that is then what the target is measured against. Other types: g
+// itself.
+double comparable_golden(DType type, double golden);
 
 // What an element is to the gate.
 enum class Standing : std::uint8_t {

@@ -99,6 +99,7 @@ class Judge {
     ASSAY_CHECK(lines_.front() == 0 && lines_.back() == whole_[1], "lines do not cover the output");
     rounded_.resize(count);
     round_values(c_.dtype, c_.golden, c_.golden_low, rounded_);
+    if (is_float(c_.dtype) && format_of(c_.dtype).overflow == Overflow::saturate) saturate();
     const auto pointer = [](std::span<const double> span) { return span.empty() ? nullptr : span.data(); };
     arrays_ = {pointer(c_.golden),         pointer(c_.golden_low), pointer(c_.golden_bound),
                pointer(c_.magnitude),      pointer(c_.reference),  pointer(c_.target),
@@ -130,6 +131,17 @@ class Judge {
       per_line_[line] = maxima_of<has_mask>(arrays_, start(line), start(line + 1));
       total_.join(per_line_[line]);
     }
+  }
+
+  void saturate() {
+    saturated_golden_.assign(c_.golden.begin(), c_.golden.end());
+    saturated_low_.assign(c_.golden_low.begin(), c_.golden_low.end());
+    for (std::size_t i = 0; i < saturated_golden_.size(); ++i) {
+      saturated_golden_[i] = comparable_golden(c_.dtype, c_.golden[i]);
+      if (!saturated_low_.empty() && saturated_golden_[i] != c_.golden[i]) saturated_low_[i] = 0;
+    }
+    c_.golden = saturated_golden_;
+    c_.golden_low = saturated_low_;
   }
 
   // Which elements are finite in g, G, r and t, and not excused: those that standing() calls judged.
@@ -255,7 +267,8 @@ class Judge {
   bool judged(std::size_t i) const { return !arrays_.judged || mask_[i]; }
   std::size_t start(std::size_t line) const { return static_cast<std::size_t>(lines_[line]); }
 
-  const Comparands& c_;
+  Comparands c_;
+  std::vector<double> saturated_golden_, saturated_low_; // what c_ points to where the type saturates
   const GateRule& rule_;
   std::int64_t whole_[2] = {0, 0}; // one line
   std::span<const std::int64_t> lines_;

@@ -36,7 +36,8 @@ std::vector<double> absolute_errors(const Comparands& c, std::span<const double>
   std::vector<double> errors;
   errors.reserve(values.size());
   for_each_counted(c, [&](std::size_t i, double, double low) {
-    if (std::isfinite(values[i])) errors.push_back(std::fabs(values[i] - c.golden[i] - low));
+    const double g = comparable_golden(c.dtype, c.golden[i]);
+    if (std::isfinite(values[i])) errors.push_back(std::fabs(values[i] - g - low));
   });
   return errors;
 }

@@ -1,0 +1,99 @@
+#include "harness/numerics/bias.h"
+#include "harness/numerics/formats.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace assay {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+TEST(bias, applies_to_outputs_narrower_than_the_arithmetic) {
+  for (const DType type : {DType::f16, DType::bf16, DType::f8e4m3, DType::f8e5m2})
+    EXPECT_TRUE(bias_applies(type));
+  for (const DType type : {DType::f32, DType::f64, DType::i8}) EXPECT_FALSE(bias_applies(type));
+}
+
+TEST(bias, counts_elements_that_round) {
+  // 1 is representable, 1e6 saturates f16, infinity and NaN are no numbers; the rest count.
+  const std::vector<double> golden{1, 1 + 0x1p-12, 1e6, -1 - 0x1p-12, infinity, NAN};
+  const std::vector<double> values{1, 1, infinity, -1, infinity, NAN};
+  SignedErrors errors;
+  pool(errors, {.dtype = DType::f16, .golden = golden, .reference = values, .target = values}, values);
+  EXPECT_EQ(errors.golden, (std::vector<double>{1 + 0x1p-12, -1 - 0x1p-12}));
+  EXPECT_EQ(errors.error, (std::vector<double>{-0.25, -0.25})); // towards zero, 2^-12 of a spacing of 2^-10
+}
+
+TEST(bias, standard_error_by_hand) {
+  // All distinct: s^2 / n with s^2 = ((-1)^2 + 0 + 1^2) / 2 = 1, so sqrt(1/3).
+  const MeanError distinct = mean_error({{1, 2, 3}, {0, 1, 2}});
+  EXPECT_EQ(distinct.count, 3);
+  EXPECT_EQ(distinct.distinct, 3);
+  EXPECT_EQ(distinct.mean, 1);
+  EXPECT_DOUBLE_EQ(distinct.standard_error, std::sqrt(1.0 / 3));
+  // The same three values four times over are no better known.
+  const MeanError repeated =
+      mean_error({{1, 2, 3, 3, 2, 1, 1, 2, 3, 1, 2, 3}, {0, 1, 2, 2, 1, 0, 0, 1, 2, 0, 1, 2}});
+  EXPECT_EQ(repeated.count, 12);
+  EXPECT_EQ(repeated.distinct, 3);
+  EXPECT_DOUBLE_EQ(repeated.standard_error, std::sqrt(1.0 / 3));
+  // Unequal groups: errors {0, 0} at 1 and {3} at 2; mean 1, group sums -2 and 2: sqrt(2/1 * 8) / 3.
+  const MeanError unequal = mean_error({{1, 1, 2}, {0, 0, 3}});
+  EXPECT_EQ(unequal.distinct, 2);
+  EXPECT_DOUBLE_EQ(unequal.standard_error, 4.0 / 3);
+  EXPECT_EQ(mean_error({{1, 1}, {0.5, 0.5}}).standard_error, infinity);
+  EXPECT_EQ(mean_error({}).standard_error, infinity);
+}
+
+MeanError mean_of(double mean, double standard_error = 0.001, std::int64_t count = 4096) {
+  return {.count = count, .distinct = count, .mean = mean, .standard_error = standard_error};
+}
+
+TEST(bias, rule_at_each_of_its_limits) {
+  const auto biased = [](MeanError target, std::vector<MeanError> legal) {
+    return check_bias(target, legal).biased;
+  };
+  EXPECT_TRUE(biased(mean_of(-0.5), {mean_of(0.01)}));
+  EXPECT_TRUE(biased(mean_of(0.11), {mean_of(0.01)}));
+  EXPECT_FALSE(biased(mean_of(0.1), {mean_of(0.01)}));
+  EXPECT_FALSE(biased(mean_of(-0.5), {mean_of(0.01), mean_of(-0.05)})); // a legal order is off as well
+  EXPECT_TRUE(biased(mean_of(-0.5), {mean_of(0.01), mean_of(-0.049)}));
+  EXPECT_FALSE(biased(mean_of(-0.5, 0.001, 4095), {mean_of(0.01)}));
+  EXPECT_FALSE(biased(mean_of(-0.5), {mean_of(0.01, 0.001, 4095)}));
+  // Six standard errors: 6 * hypot(0.03, 0.04) = 0.3.
+  EXPECT_FALSE(biased(mean_of(0.30, 0.03), {mean_of(0, 0.04)}));
+  EXPECT_TRUE(biased(mean_of(0.301, 0.03), {mean_of(0, 0.04)}));
+  EXPECT_FALSE(biased(mean_of(-0.5, infinity), {mean_of(0)})); // one distinct value
+  EXPECT_EQ(check_bias(mean_of(-0.5), std::vector{mean_of(0.01), mean_of(-0.02)}).largest_legal_mean, -0.02);
+}
+
+// A store that truncates where the reference rounds.
+TEST(bias, a_truncating_store_is_found_and_a_rounding_one_is_not) {
+  std::mt19937_64 random(2);
+  std::normal_distribution<double> normal;
+  std::vector<double> golden, rounded, truncated;
+  for (int i = 0; i < 8192; ++i) {
+    golden.push_back(normal(random));
+    rounded.push_back(round_value(DType::bf16, golden.back()));
+    const std::uint64_t bits = std::bit_cast<std::uint64_t>(golden.back());
+    truncated.push_back(std::bit_cast<double>(bits >> 45 << 45));
+  }
+  SignedErrors of_rounded, of_truncated;
+  const Comparands c{.dtype = DType::bf16, .golden = golden, .reference = rounded, .target = truncated};
+  pool(of_rounded, c, rounded);
+  pool(of_truncated, c, truncated);
+  const MeanError right = mean_error(of_rounded), wrong = mean_error(of_truncated);
+  EXPECT_NEAR(right.mean, 0, 0.02);
+  EXPECT_NEAR(wrong.mean, -0.5, 0.02);
+  EXPECT_NEAR(wrong.standard_error, std::sqrt(1.0 / 12 / 8192), 1e-4); // uniform over one ULP
+  EXPECT_TRUE(check_bias(wrong, std::vector{right}).biased);
+  EXPECT_FALSE(check_bias(right, std::vector{right}).biased);
+}
+
+} // namespace
+} // namespace assay
