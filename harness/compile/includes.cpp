@@ -42,7 +42,7 @@ std::string without_comments(std::string_view text) {
     }
     if (rest.starts_with("R\"") && (i == 0 || !is_word(all[i - 1]))) { // R"tag( ... )tag"
       const std::size_t open = rest.find('(');
-      if (open != std::string_view::npos && open <= 18) {
+      if (open <= 18) { // a tag has at most 16 characters
         const std::string closing = ")" + std::string(rest.substr(2, open - 2)) + "\"";
         const std::size_t end = rest.find(closing, open);
         length = end == std::string_view::npos ? rest.size() : end + closing.size();
@@ -102,10 +102,8 @@ std::vector<IncludeName> includes_of(std::string_view text, bool& computed) {
     else if (!line.starts_with('#'))
       continue;
     line = skip_blanks(line.substr(1));
-    if (line.starts_with("include_next"))
-      computed = true;
-    else if (line.starts_with("include") && !take_name(line.substr(7), names))
-      computed = true;
+    const bool includes = line.starts_with("include");
+    if (includes && (line.starts_with("include_next") || !take_name(line.substr(7), names))) computed = true;
     take_has_includes(line, names, computed);
   }
   return names;

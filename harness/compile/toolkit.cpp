@@ -83,7 +83,7 @@ fs::path loader_root() {
     link_map* map = nullptr;
     fs::path root;
     std::error_code error;
-    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0)
+    if (dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0)
       root = fs::weakly_canonical(map->l_name, error).parent_path().parent_path();
     dlclose(handle);
     return root;
