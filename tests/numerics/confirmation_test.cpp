@@ -59,11 +59,11 @@ TEST(confirmation, binomial_tail_by_hand) {
   EXPECT_EQ(binomial_tail(3, 0.1, 4), 0);
 }
 
-// With 19 instruments p = 1/20. P(X >= 8 of 16): 12870 * 0.05^8 * 0.95^8 = 3.334e-7, 11440 * 0.05^9 * 0.95^7
-// = 1.560e-8, 8008 * 0.05^10 * 0.95^6 = 5.7e-10, ...: 3.496e-7. One less adds 11440 * 0.05^7 * 0.95^9
+// With 19 instruments p = 1/20. P(X >= 8 of 16): 12870 * 0.05^8 * 0.95^8 = 3.3352e-7, 11440 * 0.05^9 * 0.95^7
+// = 1.5603e-8, 8008 * 0.05^10 * 0.95^6 = 5.75e-10, 1.7e-11: 3.4972e-7. One less adds 11440 * 0.05^7 * 0.95^9
 // = 5.632e-6.
 TEST(confirmation, share_that_noise_cannot_explain) {
-  EXPECT_NEAR(binomial_tail(16, 0.05, 8), 3.496e-7, 1e-10);
+  EXPECT_NEAR(binomial_tail(16, 0.05, 8), 3.4972e-7, 1e-11);
   EXPECT_NEAR(binomial_tail(16, 0.05, 7), 5.982e-6, 2e-9);
   EXPECT_EQ(exceedances_needed(16, 0.05, 1e-6), 8);
   EXPECT_EQ(judge_with_redraws(suspect(1), ratios(8, 16), 19), Confirmation::finding_by_share);

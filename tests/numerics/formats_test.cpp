@@ -24,7 +24,7 @@ double rounded_by_mpfr(const Format& format, double high, double low) {
   const mpfr_exp_t emin = mpfr_get_emin(), emax = mpfr_get_emax();
   mpfr_set_emin(format.min_exponent - format.precision + 2); // MPFR's significands lie in [1/2, 1)
   mpfr_set_emax(format.max_exponent + 1);
-  const int ternary = mpfr_set(rounded, exact, MPFR_RNDN);
+  const int ternary = mpfr_check_range(rounded, mpfr_set(rounded, exact, MPFR_RNDN), MPFR_RNDN);
   mpfr_subnormalize(rounded, ternary, MPFR_RNDN);
   double result = mpfr_get_d(rounded, MPFR_RNDN);
   mpfr_set_emin(emin);
