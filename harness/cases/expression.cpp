@@ -13,7 +13,7 @@ namespace assay {
 
 namespace {
 
-constexpr std::size_t max_length = 1000;
+constexpr std::size_t max_length = std::size_t{1} << 14;
 constexpr int max_nesting = 48;
 constexpr std::size_t max_depth = 256; // values on the stack: a level of nesting leaves at most five waiting
 
@@ -112,12 +112,11 @@ class Expression::Parser {
     return chain(operators, [this] { return unary(); });
   }
   Result<void> unary() {
-    if (accept("-")) {
-      ASSAY_TRY_VOID(unary());
-      emit(Code::negate);
-      return {};
-    }
-    return primary();
+    std::size_t minuses = 0;
+    while (accept("-")) ++minuses;
+    ASSAY_TRY_VOID(primary());
+    for (; minuses > 0; --minuses) emit(Code::negate);
+    return {};
   }
 
   Result<void> primary() {

@@ -20,7 +20,7 @@ class Expression {
  public:
   Expression() = default; // the constant 0
 
-  // At most 1000 letters and 48 levels of nesting. A syntax error is a user error at `place` with the column
+  // At most 16384 letters and 48 levels of nesting. A syntax error is a user error at `place` with the column
   // inside the expression told in the message.
   static Result<Expression> parse(std::string_view text, Place place);
 

@@ -1,0 +1,163 @@
+#include "harness/inputs/kinds.h"
+#include "harness/inputs/legal.h"
+#include "harness/inputs/shapes.h"
+
+#include <algorithm>
+#include <set>
+
+namespace assay {
+
+namespace {
+
+using Kind = DistributionKind;
+
+// What breaks kernels most often comes first.
+constexpr Kind sweep_order[] = {
+    Kind::normal,
+    Kind::extreme_logits,
+    Kind::large_offset,
+    Kind::all_negative,
+    Kind::near_constant,
+    Kind::one_outlier,
+    Kind::index_coded,
+    Kind::zero,
+    Kind::largest,
+    Kind::specials,
+    Kind::wide,
+    Kind::subnormal,
+    Kind::cancelling_pairs,
+    Kind::swamping,
+    Kind::uniform,
+    Kind::ramp,
+    Kind::constant,
+    Kind::equal,
+    Kind::one_hot,
+    Kind::half_integers,
+    Kind::ties,
+    Kind::cancelling_sum,
+    Kind::sorted_descending,
+    Kind::sorted_ascending,
+    Kind::alternating,
+    Kind::powers_of_two,
+    Kind::signed_zeros,
+    Kind::all_positive,
+    Kind::sparse,
+    Kind::legal,
+    Kind::rotary,
+    Kind::rotary_split,
+};
+static_assert(std::size(sweep_order) == static_cast<std::size_t>(Kind::rotary_split) + 1);
+
+class Sweep {
+ public:
+  explicit Sweep(const CaseSpace& space) : space_(space) {}
+
+  std::vector<Case> run() {
+    const Dims small = small_dims();
+    for (const Kind kind : sweep_order)
+      for (std::size_t i = 0; i < space_.inputs.size(); ++i)
+        if (fits(kind, space_.inputs[i].domain)) {
+          const Pass pass = space_.inputs[i].upstream ? Pass::backward : Pass::forward;
+          add_kind(small, kind, i, pass);
+          if (pass == Pass::forward && space_.has_backward && kind != Kind::specials)
+            add_kind(small, kind, i, Pass::backward);
+        }
+    for (std::size_t d = 0; d < space_.dims.size(); ++d)
+      for (const std::int64_t size : corner_sizes(space_.dims[d])) {
+        Dims dims = small;
+        dims[d].second = size;
+        add_everywhere(dims);
+      }
+    for (const DimRange& range : space_.dims)
+      for (const std::int64_t size : range.production) {
+        Dims dims = small;
+        for (auto& [name, value] : dims) value = name == range.name ? size : std::min<std::int64_t>(value, 2);
+        add_everywhere(dims);
+      }
+    return std::move(cases_);
+  }
+
+ private:
+  // A few elements along each dim, one more than the smallest tile along the last that has one below 64.
+  Dims small_dims() const {
+    Dims dims;
+    for (const DimRange& range : space_.dims)
+      dims.emplace_back(range.name, legal_size(range, range.multiple_of * 3));
+    for (std::size_t d = dims.size(); d-- > 0;) {
+      const auto& near = space_.dims[d].near;
+      if (near.empty()) continue;
+      const std::int64_t tile = std::ranges::min(near);
+      if (tile < 64) dims[d].second = legal_size(space_.dims[d], tile + space_.dims[d].multiple_of);
+      break;
+    }
+    return dims;
+  }
+
+  Case plain(const Dims& dims, DType dtype, Pass pass) {
+    Case result;
+    result.dtype = dtype;
+    result.pass = pass;
+    result.dims = dims;
+    result.schedule_seed = cases_.size();
+    const std::size_t choice = cases_.size();
+    for (const ParamSpec& spec : space_.params)
+      result.params.emplace_back(spec.name, spec.values[choice % spec.values.size()]);
+    for (const InputSpec& spec : space_.inputs) {
+      if (!takes_part(spec, pass)) continue;
+      result.inputs.push_back({spec.name,
+                               spec.dtype,
+                               usual_distribution(spec.domain),
+                               16 * cases_.size() + result.inputs.size() + 1,
+                               {},
+                               {},
+                               {}});
+    }
+    return result;
+  }
+
+  void add(Case test_case) {
+    auto repaired = repair(std::move(test_case), space_);
+    if (!repaired) return; // no legal dims at all: whoever runs the first case says so
+    if (seen_.insert(to_text(*repaired)).second) cases_.push_back(*std::move(repaired));
+  }
+
+  // Every kind meets the types in turn.
+  void add_kind(const Dims& dims, Kind kind, std::size_t input, Pass pass) {
+    Case result = plain(dims, next_dtype(), pass);
+    const auto found = std::ranges::find(result.inputs, space_.inputs[input].name, &TensorInput::tensor);
+    found->distribution = make_distribution(kind);
+    add(std::move(result));
+  }
+
+  // Every type and pass; every other one with strides and offsets where they are allowed.
+  void add_everywhere(const Dims& dims) {
+    for (const DType dtype : space_.dtypes)
+      for (const Pass pass : {Pass::forward, Pass::backward}) {
+        if (pass == Pass::backward && !space_.has_backward) continue;
+        Case result = plain(dims, dtype, pass);
+        strided_ = !strided_;
+        for (TensorInput& input : result.inputs) {
+          const auto spec = std::ranges::find(space_.inputs, input.tensor, &InputSpec::name);
+          const auto shape = shape_of(*spec, result.dims);
+          if (!strided_ || !shape) continue;
+          input.layout.strides = padded_strides(*shape, spec->layout, 3, 2);
+          input.layout.offset = spec->layout.offset ? 1 : 0;
+        }
+        add(std::move(result));
+      }
+  }
+
+  DType next_dtype() { return space_.dtypes[turn_++ % space_.dtypes.size()]; }
+
+  const CaseSpace& space_;
+  std::vector<Case> cases_;
+  std::set<std::string> seen_;
+  std::size_t turn_ = 0;
+  bool strided_ = false;
+};
+
+} // namespace
+
+std::vector<Case> corner_cases(const CaseSpace& space) { return Sweep(space).run(); }
+
+} // namespace assay
