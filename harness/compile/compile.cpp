@@ -98,6 +98,8 @@ Result<CacheEntry> run(const CompileRequest& request, const NvrtcLibrary& librar
             run_nvrtc(library, request.text, job.name, job.headers, request.names, job.options));
   log = output.log;
   if (output.status != NvrtcLibrary::success) return std::unexpected(first_error(output.log, job.name));
+  if (output.ptx.empty())
+    return user_error(Place{job.name}, "its options make NVRTC produce something other than PTX");
   std::vector<fs::path> files = {request.path};
   for (const IncludedFile& file : job.scan.files) files.push_back(file.path);
   CacheEntry entry{with_names_as_written(output.ptx, files), output.log, {}};
@@ -117,6 +119,8 @@ Result<PtxSource> compile(const CompileRequest& request, const fs::path& cache_d
   CompileReport unused;
   CompileReport& told = report != nullptr ? *report : unused;
   told = {};
+  if (request.text.contains('\0'))
+    return user_error(Place{request.path.string()}, "is no text: it holds a zero byte");
   if (request.path.extension() == ".ptx") return take_ptx(request);
 
   const Result<NvrtcLibrary>& library = nvrtc();

@@ -134,6 +134,15 @@ TEST(Compile, APtxSourceWithoutTheEntryIsAUserError) {
   EXPECT_EQ(to_string(ptx.error()), "k.ptx: no entry 'other' in this PTX; it has bare");
 }
 
+TEST(Compile, WhatIsNoTextOrGivesNoPtxIsAUserError) {
+  const Result<PtxSource> binary = compile_text(std::string("__global__ void k() {}\0", 23), {"k"});
+  ASSERT_FALSE(binary);
+  EXPECT_EQ(to_string(binary.error()), "somewhere/k.cu: is no text: it holds a zero byte");
+  const Result<PtxSource> lto = compile_text("__global__ void k() {}", {"k"}, {"-dlto"});
+  ASSERT_FALSE(lto);
+  EXPECT_EQ(lto.error().kind, ErrorKind::user);
+}
+
 TEST(Compile, VersionNamesTheLibrary) {
   const Result<std::string> version = compiler_version();
   ASSERT_TRUE(version) << to_string(version.error());
