@@ -1,0 +1,75 @@
+#include "harness/base/files.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <iterator>
+#include <sys/stat.h>
+
+namespace assay {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Files : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) /
+              (std::string("assay_files_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::size_t entries() const { // hidden ones too
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), {}));
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Files, round_trip_with_every_byte) {
+  std::string bytes;
+  for (int i = 0; i < 100000; ++i) bytes += static_cast<char>(i * 7);
+  const fs::path path = folder_ / "new" / "deeper" / "file";
+  ASSERT_TRUE(write_file(path, bytes));
+  EXPECT_EQ(read_file(path).value(), bytes);
+  ASSERT_TRUE(write_file(path, ""));
+  EXPECT_EQ(read_file(path).value(), "");
+  struct stat status{};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0644u);
+}
+
+TEST_F(Files, reading_what_is_no_file) {
+  const Error missing = read_file(folder_ / "missing").error();
+  EXPECT_EQ(missing.kind, ErrorKind::user);
+  EXPECT_EQ(to_string(missing),
+            (folder_ / "missing").string() + ": cannot be opened: No such file or directory");
+  EXPECT_NE(to_string(read_file(folder_).error()).find("is a folder"), std::string::npos);
+}
+
+TEST_F(Files, reading_more_than_allowed) {
+  ASSERT_TRUE(write_file(folder_ / "f", "12345"));
+  EXPECT_EQ(read_file(folder_ / "f", 5).value(), "12345");
+  const Error error = read_file(folder_ / "f", 4).error();
+  EXPECT_EQ(error.kind, ErrorKind::user);
+  EXPECT_NE(error.message.find("4 bytes"), std::string::npos);
+  EXPECT_FALSE(read_file("/dev/zero", 1 << 20)); // has no end
+}
+
+TEST_F(Files, a_failed_write_leaves_nothing_behind) {
+  fs::create_directories(folder_ / "taken" / "inside");
+  const Result<void> over_folder = write_file(folder_ / "taken", "x");
+  ASSERT_FALSE(over_folder);
+  EXPECT_EQ(over_folder.error().kind, ErrorKind::environment);
+  EXPECT_EQ(entries(), 1u);
+
+  ASSERT_TRUE(write_file(folder_ / "file", "old"));
+  EXPECT_FALSE(write_file(folder_ / "file" / "below", "x")); // its folder is a file
+  EXPECT_EQ(read_file(folder_ / "file").value(), "old");
+  EXPECT_EQ(entries(), 2u);
+}
+
+} // namespace
+} // namespace assay
