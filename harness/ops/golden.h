@@ -49,7 +49,7 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
   static Golden add(const Golden& a, const Golden& b) {
     const double sum = a.high + b.high;
     if (!(std::fabs(sum) < largest)) [[unlikely]]
-      return extreme(a, b, DoubleDouble(a.high, a.low) + DoubleDouble(b.high, b.low));
+      return extreme(a, b, DoubleDouble(a.high, a.low) + DoubleDouble(b.high, b.low), a.error + b.error);
     const double part = sum - a.high;
     const double rest = (a.high - (sum - part)) + (b.high - part);
     const double lows = a.low + b.low;
@@ -64,13 +64,14 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
   static Golden multiply(const Golden& a, const Golden& b) {
     const double product = a.high * b.high;
     if (!(std::fabs(product) < largest)) [[unlikely]]
-      return extreme(a, b, DoubleDouble(a.high, a.low) * DoubleDouble(b.high, b.low));
+      return extreme(a, b, DoubleDouble(a.high, a.low) * DoubleDouble(b.high, b.low),
+                     std::fabs(a.high) * b.error + std::fabs(b.high) * a.error + 2 * a.error * b.error);
     const double size = std::fabs(product);
     const double cross = std::fma(a.high, b.low, a.low * b.high);
     const double low = std::fma(a.high, b.high, -product) + cross;
     double rounding = a.low != 0 || b.low != 0 ? 8 * u * u * size : 0;
     if (size < tiny) [[unlikely]]
-      rounding += a.high != 0 && b.high != 0 ? 0x1p-1000 : 0;
+      rounding += a.high != 0 && b.high != 0 ? 0x1p-1071 : 0;
     const double left = std::fabs(a.high), right = std::fabs(b.high);
     const double high = product + low;
     return {high, low - (high - product), left * b.error + right * a.error + 2 * a.error * b.error + rounding,
@@ -80,15 +81,17 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
   static Golden divide(const Golden& a, const Golden& b) {
     const double quotient = a.high / b.high;
     if (!(std::fabs(quotient) < largest) || !b.finite()) [[unlikely]]
-      return extreme(a, b, DoubleDouble(a.high, a.low) / DoubleDouble(b.high, b.low), b.high == 0);
+      return extreme(a, b, DoubleDouble(a.high, a.low) / DoubleDouble(b.high, b.low),
+                     b.error == 0 ? a.error / std::fabs(b.high) : std::numeric_limits<double>::infinity(),
+                     b.high == 0);
     const double rest = std::fma(-quotient, b.high, a.high) + std::fma(-quotient, b.low, a.low);
     const double inverse = 1 / b.high;
     const double low = rest * inverse;
     const double size = std::fabs(quotient);
     double rounding = rest == 0 && a.low == 0 && b.low == 0 ? 0 : double_double_epsilon_div * size;
-    if (size < tiny) [[unlikely]]
-      rounding += a.high != 0 ? 0x1p-1000 : 0;
     const double scale = std::fabs(inverse);
+    if (size < tiny || std::fabs(a.high) < tiny) [[unlikely]]
+      rounding += a.high != 0 ? 0x1p-1071 * (1 + scale) : 0;
     // |a/b - a'/b'| <= (e_a + |q| e_b) / (|b| - e_b)
     const double clearance = std::fabs(b.high) - b.error;
     const double passed = b.error == 0    ? a.error * scale
@@ -178,19 +181,20 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
     if (slot.value_low) slot.value_low[i] = is_finite ? low : 0;
     const double left_out = slot.value_low ? 0 : std::fabs(low);
     slot.bound[i] = is_finite ? (error + left_out) * (1 + 0x1p-20) : 0;
+    if (wide && overflows)
+      slot.bound[i] = std::numeric_limits<double>::infinity(); // no wider type to look from
     slot.magnitude[i] = is_finite ? std::fmax(magnitude, std::fabs(high)) : 0;
     slot.formula_overflows[i] = overflows;
   }
 
  private:
-  // An operation whose result is not below `largest`.
-  static Golden extreme(const Golden& a, const Golden& b, DoubleDouble r, bool pole = false) {
+  // An operation whose result is not below `largest`; passed: the operands' errors in it.
+  static Golden extreme(const Golden& a, const Golden& b, DoubleDouble r, double passed, bool pole = false) {
     const bool from_finite = a.finite() && b.finite() && !pole;
     const bool overflowed = from_finite && std::fabs(r.high) >= largest;
-    if (!(std::fabs(r.high) <= std::numeric_limits<double>::max()))
-      return {r.high, 0, 0, 0, a.overflows || b.overflows || overflowed};
-    return {r.high, r.low, std::fabs(r.high) * 0x1p-50, std::fabs(r.high),
-            a.overflows || b.overflows || overflowed};
+    const bool flag = a.overflows || b.overflows || overflowed;
+    if (!(std::fabs(r.high) <= std::numeric_limits<double>::max())) return {r.high, 0, 0, 0, flag};
+    return {r.high, r.low, passed + double_double_epsilon_div * std::fabs(r.high), std::fabs(r.high), flag};
   }
 };
 

@@ -68,7 +68,11 @@ template <class Real> struct FunctionError : Perturbed<FunctionError<Real>, Real
     if (is_exact_at<function>(x) || r == 0) return r;
     const Real best =
         static_cast<Real>(evaluate<function>(static_cast<double>(x))); // correctly rounded, for float
-    return off(best, documented_error<function, Real>(x, best, number_context.approximate));
+    const Real moved = off(best, documented_error<function, Real>(x, best, number_context.approximate));
+    // No implementation goes past 0 here.
+    constexpr bool positive = function == Function::exp || function == Function::erfc ||
+                              function == Function::sqrt || function == Function::rsqrt;
+    return positive && moved < 0 ? Real(0) : moved;
   }
 };
 

@@ -20,9 +20,8 @@ template <class Real> struct Rigorous : Operators<Rigorous<Real>> {
   double error = 0;
 
   static constexpr double u = std::numeric_limits<Real>::epsilon() / 2;
-  static constexpr double half_subnormal = std::numeric_limits<Real>::denorm_min() / Real(2) == 0
-                                               ? std::numeric_limits<double>::denorm_min()
-                                               : double(std::numeric_limits<Real>::denorm_min()) / 2;
+  // Half the smallest subnormal; for double, where no double holds it, the whole.
+  static constexpr double half_subnormal = std::is_same_v<Real, float> ? 0x1p-150 : 0x1p-1074;
   static constexpr double min_normal = std::numeric_limits<Real>::min();
   static constexpr double largest = std::numeric_limits<Real>::max();
   static constexpr double infinity = std::numeric_limits<double>::infinity();

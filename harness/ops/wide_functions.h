@@ -44,8 +44,11 @@ template <Function function> double derivative(double x, double y) {
 // the bound itself are the caller's.
 template <Function function> double passed_error(double x, double e, double y) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  if constexpr (function == Function::exp) return y * (e < 0x1p-20 ? e * (1 + e) : std::expm1(e));
-  if constexpr (function == Function::expm1) return (y + 1) * (e < 0x1p-20 ? e * (1 + e) : std::expm1(e));
+  if constexpr (function == Function::exp) {
+    if (e < 0x1p-20) return y * (e * (1 + e));
+    return e < 1 ? y * std::expm1(e) : std::exp(x + e);
+  }
+  if constexpr (function == Function::expm1) return passed_error<Function::exp>(x, e, y + 1);
   if constexpr (function == Function::log) return x > e ? -std::log1p(-e / x) : infinity;
   if constexpr (function == Function::log1p) return 1 + x > e ? -std::log1p(-e / (1 + x)) : infinity;
   if constexpr (function == Function::sqrt) return std::min(e / y, std::sqrt(e)); // y = 0: the second
@@ -120,6 +123,10 @@ template <Function function> WideResult root_function(double high, double low) {
   if (!(high > 0) || high == infinity) return {evaluate<function>(high), 0, 0};
   const DoubleDouble root = sqrt(DoubleDouble(high, low));
   const bool root_exact = low == 0 && root.low == 0 && std::fma(root.high, root.high, -high) == 0;
+  if (high < 0x1p-900) [[unlikely]] { // the residues underflow
+    const double y = evaluate<function>(high);
+    return {y, 0, 0x1p-50 * y};
+  }
   if constexpr (function == Function::sqrt)
     return {root.high, root.low, root_exact ? 0 : double_double_epsilon_sqrt * root.high};
   const DoubleDouble inverse = DoubleDouble(1) / root;

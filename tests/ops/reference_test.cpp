@@ -1,0 +1,144 @@
+// The reference bit for bit against the plain float loops that a kernel engineer would write by hand.
+#include "harness/numerics/formats.h"
+#include "tests/ops/problem.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace assay::testing {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+std::vector<float> floats(const std::vector<double>& values) { return {values.begin(), values.end()}; }
+
+void expect_bits(const Evaluated& got, const std::vector<float>& expected) {
+  ASSERT_EQ(got.value.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double e = round_value(got.dtype, static_cast<double>(expected[i]));
+    if (std::isnan(e)) {
+      EXPECT_TRUE(std::isnan(got.value[i])) << got.tensor << " " << i;
+    } else {
+      EXPECT_EQ(got.value[i], e) << got.tensor << " " << i;
+    }
+  }
+}
+
+class ReferenceTest : public ::testing::TestWithParam<std::tuple<DType, std::string_view>> {
+ protected:
+  OwnedProblem problem(std::string_view op, Pass pass, std::int64_t rows, std::int64_t cols) const {
+    OwnedProblem p(*find_op(op), pass, std::get<0>(GetParam()), {rows, cols});
+    p.fill(std::get<1>(GetParam()), 5);
+    return p;
+  }
+};
+
+std::vector<float> softmax_by_hand(const std::vector<float>& x, std::size_t rows, std::size_t cols) {
+  std::vector<float> y(x.size());
+  for (std::size_t r = 0; r < rows; ++r) {
+    const float* row = x.data() + r * cols;
+    float largest = row[0], total = 0;
+    for (std::size_t i = 1; i < cols; ++i) largest = row[i] > largest ? row[i] : largest;
+    for (std::size_t i = 0; i < cols; ++i) total += std::exp(row[i] - largest);
+    for (std::size_t i = 0; i < cols; ++i) y[r * cols + i] = std::exp(row[i] - largest) / total;
+  }
+  return y;
+}
+
+TEST_P(ReferenceTest, SoftmaxForward) {
+  const OwnedProblem p = problem("softmax", Pass::forward, 3, 67);
+  expect_bits(named(p.evaluate(reference), "y"), softmax_by_hand(floats(p.values("x")), 3, 67));
+}
+
+TEST_P(ReferenceTest, SoftmaxBackwardFromTheStoredY) {
+  const OwnedProblem p = problem("softmax", Pass::backward, 3, 67);
+  std::vector<float> y = softmax_by_hand(floats(p.values("x")), 3, 67);
+  for (float& v : y) v = static_cast<float>(round_value(p.problem.dtype, static_cast<double>(v)));
+  const std::vector<float> g = floats(p.values("grad_y"));
+  std::vector<float> expected(y.size());
+  for (std::size_t r = 0; r < 3; ++r) {
+    float dot = 0;
+    for (std::size_t i = r * 67; i < r * 67 + 67; ++i) dot += g[i] * y[i];
+    for (std::size_t i = r * 67; i < r * 67 + 67; ++i) expected[i] = y[i] * (g[i] - dot);
+  }
+  expect_bits(named(p.evaluate(reference), "grad_x"), expected);
+}
+
+TEST_P(ReferenceTest, OffsetRmsnorm) {
+  const OwnedProblem p = problem("offset_rmsnorm", Pass::forward, 3, 67);
+  const std::vector<float> x = floats(p.values("x")), w = floats(p.values("weight"));
+  std::vector<float> y(x.size()), rstd(3);
+  for (std::size_t r = 0; r < 3; ++r) {
+    float squares = 0;
+    for (std::size_t i = 0; i < 67; ++i) squares += x[r * 67 + i] * x[r * 67 + i];
+    rstd[r] = 1.0f / std::sqrt(squares / 67.0f + 1e-6f);
+    for (std::size_t i = 0; i < 67; ++i) y[r * 67 + i] = x[r * 67 + i] * rstd[r] * (1.0f + w[i]);
+  }
+  const auto got = p.evaluate(reference);
+  expect_bits(named(got, "y"), y);
+  expect_bits(named(got, "rstd"), rstd);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, ReferenceTest,
+                         ::testing::Combine(::testing::Values(DType::f32, DType::f16, DType::bf16),
+                                            ::testing::ValuesIn(kinds)),
+                         [](const auto& info) {
+                           return fmt::format("{}_{}", name_of(std::get<0>(info.param)),
+                                              std::get<1>(info.param));
+                         });
+
+std::vector<double> softmax_row_of(const std::vector<double>& x, const Instrument& instrument) {
+  OwnedProblem p(*find_op("softmax"), Pass::forward, DType::f32, {1, static_cast<std::int64_t>(x.size())});
+  p.set("x", x);
+  return named(p.evaluate(instrument), "y").value;
+}
+
+TEST(SoftmaxSpecialValues, AreThoseOfTorch) {
+  using ::testing::Each;
+  using ::testing::ElementsAre;
+  using ::testing::IsNan;
+  Instrument online;
+  online.algorithm = 1;
+  for (const Instrument& i : {reference, golden, online}) {
+    EXPECT_THAT(softmax_row_of({-inf, -inf}, i), Each(IsNan()));
+    EXPECT_THAT(softmax_row_of({std::nan(""), 0}, i), Each(IsNan()));
+    EXPECT_THAT(softmax_row_of({-inf, 0, -inf, 0}, i), ElementsAre(0, 0.5, 0, 0.5));
+    EXPECT_THAT(softmax_row_of({5}, i), ElementsAre(1));
+    EXPECT_THAT(softmax_row_of({3e38, -3e38}, i), ElementsAre(1, 0));
+    EXPECT_EQ(softmax_row_of({}, i).size(), 0U);
+  }
+  for (const Instrument& i : {reference, golden}) EXPECT_THAT(softmax_row_of({inf, 0, 1}, i), Each(IsNan()));
+}
+
+TEST(Softmax, NoRows) {
+  OwnedProblem p(*find_op("softmax"), Pass::forward, DType::f16, {0, 5});
+  const Evaluated y = named(p.evaluate(golden), "y");
+  EXPECT_EQ(y.shape, (std::vector<std::int64_t>{0, 5}));
+  EXPECT_TRUE(y.value.empty());
+  EXPECT_EQ(y.line_starts, (std::vector<std::int64_t>{0}));
+}
+
+// x = 2e19: its square is past the largest float, so the formula overflows though the true y is 1.
+TEST(FormulaOverflows, WhereAnIntermediateLeavesFloat) {
+  OwnedProblem p(*find_op("offset_rmsnorm"), Pass::forward, DType::f32, {3, 2});
+  p.set("x", {1, 1, 2e19, 1, 1.5e19, 1.5e19}).set("weight", {0, 0});
+  const Evaluated y = named(p.evaluate(golden), "y");
+  EXPECT_THAT(y.formula_overflows, ::testing::ElementsAre(0, 0, 1, 1, 1, 1))
+      << "2.25e38 + 2.25e38 only as a sum";
+  EXPECT_NEAR(y.value[2], std::sqrt(2.0), 1e-12);
+  EXPECT_NEAR(y.value[4], 1.0, 1e-12);
+}
+
+TEST(FormulaOverflows, NotInSoftmaxNorFromInfiniteInputs) {
+  for (const std::vector<double>& x : {std::vector<double>{1e4, -1e4, 88.9}, {inf, 0, 1}, {-inf, -inf, 0}}) {
+    OwnedProblem p(*find_op("softmax"), Pass::forward, DType::f32, {1, 3});
+    p.set("x", x);
+    EXPECT_THAT(named(p.evaluate(golden), "y").formula_overflows, ::testing::Each(0));
+  }
+}
+
+} // namespace
+} // namespace assay::testing
