@@ -9,6 +9,7 @@
 #include "harness/compile/ptx_entries.h"
 #include "harness/compile/source_names.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 
@@ -36,13 +37,25 @@ struct Job {
   IncludeScan scan;
 };
 
+// NVRTC 12 refuses an option that is given twice.
+bool gives_option(const std::vector<std::string>& options, std::initializer_list<std::string_view> names) {
+  return std::ranges::any_of(options, [&](const std::string& option) {
+    return std::ranges::any_of(names, [&](std::string_view name) {
+      return option == name || (option.starts_with(name) && option[name.size()] == '=');
+    });
+  });
+}
+
 Job prepare(const CompileRequest& request, const NvrtcLibrary& library) {
   Job job;
   job.name = request.path.string();
   job.user_dirs.push_back(request.path.has_parent_path() ? request.path.parent_path() : fs::path("."));
   job.user_dirs.insert(job.user_dirs.end(), request.include_dirs.begin(), request.include_dirs.end());
 
-  job.options = {"--gpu-architecture=" + request.arch, "-lineinfo"};
+  if (!gives_option(request.options, {"-arch", "--gpu-architecture"}))
+    job.options.push_back("--gpu-architecture=" + request.arch);
+  if (!gives_option(request.options, {"-lineinfo", "--generate-line-info"}))
+    job.options.emplace_back("-lineinfo");
   for (const fs::path& dir : job.user_dirs) job.options.push_back("-I" + dir.string());
   job.options.insert(job.options.end(), request.options.begin(), request.options.end());
   for (const fs::path& dir : library.toolkit.include_dirs) job.options.push_back("-I" + dir.string());

@@ -20,7 +20,7 @@ struct CompileRequest {
   std::vector<std::filesystem::path>
       include_dirs;                 // searched after the source's own folder, before the toolkit's
   std::vector<std::string> options; // extra NVRTC options; -lineinfo is always passed
-  std::string arch = "compute_90";  // virtual architecture
+  std::string arch = "compute_90";  // virtual architecture, unless `options` name one
 };
 
 // What there is to tell about a compilation beside its result; filled on failure too.

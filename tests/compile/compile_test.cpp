@@ -87,11 +87,13 @@ TEST(Compile, AnUnknownOptionSaysWhich) {
 TEST(Compile, OptionsArriveAndMayRepeatOurs) {
   const std::string source = "__global__ void k(float* x) { x[0] = LEVEL / x[1]; }";
   const Result<PtxSource> exact = compile_text(source, {"k"}, {"-DLEVEL=3.0f", "-lineinfo"});
-  const Result<PtxSource> fast = compile_text(source, {"k"}, {"-DLEVEL=3.0f", "--use_fast_math"});
+  const Result<PtxSource> fast =
+      compile_text(source, {"k"}, {"-DLEVEL=3.0f", "--use_fast_math", "-arch=compute_80"});
   ASSERT_TRUE(exact) << to_string(exact.error());
   ASSERT_TRUE(fast) << to_string(fast.error());
   EXPECT_THAT(exact->text, HasSubstr("div.rn.f32"));
   EXPECT_THAT(fast->text, HasSubstr("div.approx.ftz.f32"));
+  EXPECT_THAT(fast->text, HasSubstr(".target sm_80"));
 }
 
 TEST(Compile, TheArchitectureIsAParameter) {
