@@ -16,9 +16,12 @@ std::string to_string(const Error& error) {
 
 int exit_code(ErrorKind kind) {
   switch (kind) {
-  case ErrorKind::user: return 2;
-  case ErrorKind::environment: return 4;
-  case ErrorKind::internal: return 70;
+  case ErrorKind::user:
+    return 2;
+  case ErrorKind::environment:
+    return 4;
+  case ErrorKind::internal:
+    return 70;
   }
   return 70;
 }

@@ -1,5 +1,5 @@
-// What can go wrong, and whose fault it is. Functions that can fail return Result<T>; nothing throws across a folder's
-// interface. The four kinds never mix, because each has its own exit code and its own reader.
+// What can go wrong, and whose fault it is. Functions that can fail return Result<T>; nothing throws across a
+// folder's interface. The four kinds never mix, because each has its own exit code and its own reader.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,8 @@ namespace assay {
 
 enum class ErrorKind : std::uint8_t {
   user,        // bad usage or bad input: the message says what, where, and what would be right (exit 2)
-  environment, // the machine lacks what was asked for: no such device, no NVRTC, an unsupported instruction (exit 4)
+  environment, // the machine lacks what was asked for: no such device, no NVRTC, an unsupported instruction
+               // (exit 4)
   internal,    // our own bug (exit 70)
 };
 
@@ -32,8 +33,7 @@ struct Error {
   Place place;
 };
 
-template <class T>
-using Result = std::expected<T, Error>;
+template <class T> using Result = std::expected<T, Error>;
 
 // "file:line:column: message", leaving out what is not known.
 std::string to_string(const Place& place);
@@ -44,7 +44,8 @@ int exit_code(ErrorKind kind);
 
 template <class... Args>
 std::unexpected<Error> user_error(Place place, fmt::format_string<Args...> format, Args&&... args) {
-  return std::unexpected(Error{ErrorKind::user, fmt::format(format, std::forward<Args>(args)...), std::move(place)});
+  return std::unexpected(
+      Error{ErrorKind::user, fmt::format(format, std::forward<Args>(args)...), std::move(place)});
 }
 
 template <class... Args>
@@ -64,12 +65,13 @@ std::unexpected<Error> internal_error(fmt::format_string<Args...> format, Args&&
 #define ASSAY_CONCAT_(a, b) a##b
 #define ASSAY_CONCAT(a, b) ASSAY_CONCAT_(a, b)
 #define ASSAY_TRY(declaration, ...) ASSAY_TRY_(ASSAY_CONCAT(assay_try_, __LINE__), declaration, __VA_ARGS__)
-#define ASSAY_TRY_(result, declaration, ...)                                                                           \
-  auto result = (__VA_ARGS__);                                                                                         \
-  if (!result) return std::unexpected(std::move(result).error());                                                      \
+#define ASSAY_TRY_(result, declaration, ...)                                                                 \
+  auto result = (__VA_ARGS__);                                                                               \
+  if (!result) return std::unexpected(std::move(result).error());                                            \
   declaration = *std::move(result)
 // ASSAY_TRY_VOID(f()): return the error of f() from the calling function, if there is one.
-#define ASSAY_TRY_VOID(...)                                                                                            \
-  do {                                                                                                                 \
-    if (auto assay_result = (__VA_ARGS__); !assay_result) return std::unexpected(std::move(assay_result).error());     \
+#define ASSAY_TRY_VOID(...)                                                                                  \
+  do {                                                                                                       \
+    if (auto assay_result = (__VA_ARGS__); !assay_result)                                                    \
+      return std::unexpected(std::move(assay_result).error());                                               \
   } while (false)

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 namespace {
 
 class Descriptor {
-public:
+ public:
   explicit Descriptor(int fd) : fd_(fd) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
@@ -23,7 +23,7 @@ public:
   int get() const { return fd_; }
   explicit operator bool() const { return fd_ >= 0; }
 
-private:
+ private:
   int fd_;
 };
 
@@ -43,7 +43,7 @@ Result<std::string> read_file(const fs::path& path, std::size_t max_bytes) {
   const Place place{path.string()};
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return user_error(place, "cannot be opened: {}", std::strerror(errno));
-  struct stat status {};
+  struct stat status{};
   if (::fstat(file.get(), &status) != 0) return user_error(place, "cannot be read: {}", std::strerror(errno));
   if (S_ISDIR(status.st_mode)) return user_error(place, "is a folder, where a file was expected");
 

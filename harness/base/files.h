@@ -1,4 +1,5 @@
-// Whole files in and out. Writing is atomic and durable: a reader sees the old file or the new one, never a part.
+// Whole files in and out. Writing is atomic and durable: a reader sees the old file or the new one, never a
+// part.
 #pragma once
 
 #include "harness/base/error.h"
@@ -10,7 +11,8 @@
 namespace assay {
 
 // The whole file. Missing, unreadable, a folder, or larger than max_bytes: a user error that names it.
-Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes = std::size_t{64} << 20);
+Result<std::string> read_file(const std::filesystem::path& path,
+                              std::size_t max_bytes = std::size_t{64} << 20);
 
 // Writes a temporary file beside path, fsyncs it, renames it over path and fsyncs the folder. Creates missing
 // parent folders. On failure the old file is untouched and no temporary file stays: an environment error.

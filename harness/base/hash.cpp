@@ -1,9 +1,8 @@
 #include "harness/base/hash.h"
 
 #define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <fmt/format.h>
+#include <xxhash.h>
 
 namespace assay {
 
@@ -12,6 +11,8 @@ std::string content_hash(std::string_view bytes) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-std::uint64_t content_hash64(std::string_view bytes) { return XXH3_128bits(bytes.data(), bytes.size()).high64; }
+std::uint64_t content_hash64(std::string_view bytes) {
+  return XXH3_128bits(bytes.data(), bytes.size()).high64;
+}
 
 } // namespace assay

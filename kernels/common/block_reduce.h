@@ -1,4 +1,5 @@
-// Sums and maxima over the threads of a block. blockDim.x is a multiple of 32 and at most 1024; all threads take part.
+// Sums and maxima over the threads of a block. blockDim.x is a multiple of 32 and at most 1024; all threads
+// take part.
 #pragma once
 
 constexpr unsigned all_lanes = 0xffffffffu;
@@ -13,16 +14,15 @@ struct Max {
   __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
 };
 
-template <class Combine>
-__device__ __forceinline__ float warp_reduce(float value, Combine combine) {
+template <class Combine> __device__ __forceinline__ float warp_reduce(float value, Combine combine) {
 #pragma unroll
-  for (int offset = 16; offset > 0; offset >>= 1) value = combine(value, __shfl_xor_sync(all_lanes, value, offset));
+  for (int offset = 16; offset > 0; offset >>= 1)
+    value = combine(value, __shfl_xor_sync(all_lanes, value, offset));
   return value;
 }
 
 // The result, in every thread.
-template <class Combine>
-__device__ float block_reduce(float value, Combine combine) {
+template <class Combine> __device__ float block_reduce(float value, Combine combine) {
   __shared__ float partial[32]; // one a warp
   const int lane = threadIdx.x % 32;
   const int warp = threadIdx.x / 32;

@@ -1,5 +1,5 @@
-// y = x * rstd * (1 + weight), rstd = 1 / sqrt(mean(x^2) + eps), over the rows of a matrix. One block a row, float32
-// inside, rounded once at the store; rstd is kept in float32 for the backward pass.
+// y = x * rstd * (1 + weight), rstd = 1 / sqrt(mean(x^2) + eps), over the rows of a matrix. One block a row,
+// float32 inside, rounded once at the store; rstd is kept in float32 for the backward pass.
 #include "../common/block_reduce.h"
 
 #include <cuda_bf16.h>

@@ -1,12 +1,14 @@
-// Softmax over the rows of a matrix, one block a row, in three passes over it: maximum, sum of exponentials, quotient.
-// A row is read from L2 or L1 after the first pass; keeping the exponentials in shared memory would bound cols.
+// Softmax over the rows of a matrix, one block a row, in three passes over it: maximum, sum of exponentials,
+// quotient. A row is read from L2 or L1 after the first pass; keeping the exponentials in shared memory would
+// bound cols.
 #include "../common/block_reduce.h"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
 template <class T>
-__global__ void __launch_bounds__(1024) softmax_forward(const T* __restrict__ x, T* __restrict__ y, int cols) {
+__global__ void __launch_bounds__(1024)
+    softmax_forward(const T* __restrict__ x, T* __restrict__ y, int cols) {
   const T* in = x + static_cast<size_t>(blockIdx.x) * cols;
   T* out = y + static_cast<size_t>(blockIdx.x) * cols;
 
