@@ -1,5 +1,4 @@
-// Sums and maxima over the threads of a block. blockDim.x is a multiple of 32 and at most 1024; all threads
-// take part.
+// Sums and maxima over all threads of a block. blockDim.x is a multiple of 32 and at most 1024.
 #pragma once
 
 constexpr unsigned all_lanes = 0xffffffffu;

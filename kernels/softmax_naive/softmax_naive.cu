@@ -10,9 +10,8 @@ template <class T> __device__ float row_maximum(const T* in, int cols) {
   return block_reduce(largest, Max());
 }
 
-// What is subtracted from a row's logits before the exponential. Any number gives the same softmax on paper;
-// in float32 only the row's maximum keeps exp() from overflowing. To mend the kernel, return row_maximum(in,
-// cols).
+// What is subtracted from a row's logits before the exponential. On paper any number gives the same softmax;
+// in float32 only the row's maximum keeps exp() in range. To mend it: return row_maximum(in, cols);
 template <class T> __device__ float shift_of_row(const T* in, int cols) { return 0.0f; }
 
 template <class T> __global__ void softmax_forward(const T* __restrict__ x, T* __restrict__ y, int cols) {
