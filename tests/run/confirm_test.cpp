@@ -1,0 +1,78 @@
+#include "harness/run/confirm.h"
+#include "harness/run/envelope.h"
+#include "tests/run/softmax_fixture.h"
+
+#include <gmock/gmock.h>
+
+namespace assay::testing {
+namespace {
+
+TEST(Envelope, HoldsEveryInstrumentTheMethodNames) {
+  const SoftmaxOnFake fake(right_softmax);
+  const auto trial = run_trial(*fake.kernel, fake.make_case(2, 64));
+  ASSERT_TRUE(trial);
+  const OpInfo& op = fake.kernel->op().info();
+  const auto instruments = envelope_instruments(op, fake.kernel->manifest(), trial->plan, false);
+  int noise = 0, up = 0, down = 0, signs = 0, contracted = 0, tiles = 0, strided = 0;
+  for (const Instrument& instrument : instruments) {
+    noise += instrument.number == Instrument::Number::noise;
+    up += instrument.functions == Instrument::Functions::all_up;
+    down += instrument.functions == Instrument::Functions::all_down;
+    signs += instrument.functions == Instrument::Functions::random_signs;
+    contracted += instrument.contract;
+    tiles += instrument.order == Order::blocked && (instrument.width == 8 || instrument.width == 32);
+    strided += instrument.order == Order::strided && instrument.width == 64; // the block of this case
+  }
+  const int algorithms = static_cast<int>(op.algorithms.size());
+  EXPECT_EQ(noise, 8);
+  EXPECT_EQ(up, algorithms);
+  EXPECT_EQ(down, algorithms);
+  EXPECT_EQ(signs, 4 * algorithms);
+  EXPECT_GT(contracted, 0);
+  EXPECT_GT(tiles, 0);
+  EXPECT_GT(strided, 0);
+}
+
+TEST(Envelope, NeverShrinks) {
+  const SoftmaxOnFake fake(right_softmax);
+  const auto trial = run_trial(*fake.kernel, fake.make_case(2, 64));
+  ASSERT_TRUE(trial);
+  Envelope envelope(
+      fake.kernel->op(), *trial,
+      envelope_instruments(fake.kernel->op().info(), fake.kernel->manifest(), trial->plan, false));
+  std::vector<double> last(envelope.error(0).begin(), envelope.error(0).end());
+  while (envelope.widen())
+    for (std::size_t i = 0; i < last.size(); ++i) {
+      EXPECT_GE(envelope.error(0)[i], last[i]);
+      last[i] = envelope.error(0)[i];
+    }
+  const auto bounds = rigorous_bounds(fake.kernel->op(), *trial, false);
+  ASSERT_EQ(bounds[0].size(), last.size());
+  for (std::size_t i = 0; i < last.size(); ++i)
+    EXPECT_LE(last[i], bounds[0][i]) << "a legal evaluation above the rigorous bound, element " << i;
+}
+
+TEST(Confirm, RedrawsKeepTheDistributionAndChangeTheSeed) {
+  const SoftmaxOnFake fake(right_softmax);
+  const Case test_case = fake.make_case(2, 64);
+  const Case again = redrawn(test_case, 1);
+  EXPECT_EQ(again.inputs[0].distribution, test_case.inputs[0].distribution);
+  EXPECT_NE(again.inputs[0].seed, test_case.inputs[0].seed);
+  EXPECT_NE(redrawn(test_case, 2).inputs[0].seed, again.inputs[0].seed);
+  EXPECT_EQ(redrawn(test_case, 1), again);
+}
+
+TEST(Confirm, AUniqueInputIsConfirmedByTheBoundAlone) {
+  // Equal logits have no seed to redraw: what lies between envelope and bound stays unconfirmed in a search.
+  for (const auto& [factor, finding] : {std::pair{0x1p-4f, true}, std::pair{0x1p-23f, false}}) {
+    const SoftmaxOnFake fake([factor](FakeLaunch& launch) {
+      right_softmax(launch);
+      launch.buffer<float>(1)[0] *= 1 + factor;
+    });
+    const Judgement judgement = fake.judged(fake.make_case(1, 8, "zero"));
+    EXPECT_EQ(!judgement.findings.empty(), finding) << factor;
+  }
+}
+
+} // namespace
+} // namespace assay::testing
