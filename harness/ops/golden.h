@@ -46,10 +46,10 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
 
   bool finite() const { return std::fabs(high) <= std::numeric_limits<double>::max(); }
 
-  static Golden add(const Golden& a, const Golden& b) {
+  [[gnu::always_inline]] static Golden add(const Golden& a, const Golden& b) {
     const double sum = a.high + b.high;
     if (!(std::fabs(sum) < largest)) [[unlikely]]
-      return extreme(a, b, DoubleDouble(a.high, a.low) + DoubleDouble(b.high, b.low), a.error + b.error);
+      return extreme_sum(a, b);
     const double part = sum - a.high;
     const double rest = (a.high - (sum - part)) + (b.high - part);
     const double lows = a.low + b.low;
@@ -58,14 +58,13 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
     const double high = sum + low;
     const double low_part = high - sum; // after cancellation low may be the larger: a full two-sum
     return {high, (sum - (high - low_part)) + (low - low_part), a.error + b.error + rounding,
-            a.magnitude + b.magnitude + std::fabs(sum), a.overflows || b.overflows};
+            a.magnitude + b.magnitude + std::fabs(sum), bool(a.overflows | b.overflows)};
   }
 
-  static Golden multiply(const Golden& a, const Golden& b) {
+  [[gnu::always_inline]] static Golden multiply(const Golden& a, const Golden& b) {
     const double product = a.high * b.high;
     if (!(std::fabs(product) < largest)) [[unlikely]]
-      return extreme(a, b, DoubleDouble(a.high, a.low) * DoubleDouble(b.high, b.low),
-                     std::fabs(a.high) * b.error + std::fabs(b.high) * a.error + 2 * a.error * b.error);
+      return extreme_product(a, b);
     const double size = std::fabs(product);
     const double cross = std::fma(a.high, b.low, a.low * b.high);
     const double low = std::fma(a.high, b.high, -product) + cross;
@@ -75,15 +74,13 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
     const double left = std::fabs(a.high), right = std::fabs(b.high);
     const double high = product + low;
     return {high, low - (high - product), left * b.error + right * a.error + 2 * a.error * b.error + rounding,
-            left * b.magnitude + right * a.magnitude + size, a.overflows || b.overflows};
+            left * b.magnitude + right * a.magnitude + size, bool(a.overflows | b.overflows)};
   }
 
-  static Golden divide(const Golden& a, const Golden& b) {
+  [[gnu::always_inline]] static Golden divide(const Golden& a, const Golden& b) {
     const double quotient = a.high / b.high;
     if (!(std::fabs(quotient) < largest) || !b.finite()) [[unlikely]]
-      return extreme(a, b, DoubleDouble(a.high, a.low) / DoubleDouble(b.high, b.low),
-                     b.error == 0 ? a.error / std::fabs(b.high) : std::numeric_limits<double>::infinity(),
-                     b.high == 0);
+      return extreme_quotient(a, b);
     const double rest = std::fma(-quotient, b.high, a.high) + std::fma(-quotient, b.low, a.low);
     const double inverse = 1 / b.high;
     const double low = rest * inverse;
@@ -99,24 +96,23 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
                                           : std::numeric_limits<double>::infinity();
     const double high = quotient + low;
     return {high, low - (high - quotient), passed * (1 + 8 * u) + rounding,
-            (a.magnitude + size * b.magnitude) * scale + size, a.overflows || b.overflows};
+            (a.magnitude + size * b.magnitude) * scale + size, bool(a.overflows | b.overflows)};
   }
 
   static Golden negate(const Golden& a) { return {-a.high, -a.low, a.error, a.magnitude, a.overflows}; }
   static Golden absolute(const Golden& a) { return std::signbit(a.high) ? negate(a) : a; }
-  static Golden maximum(const Golden& a, const Golden& b) {
-    Golden larger = less(a, b) || b.high != b.high ? b : a;
-    larger.error = std::fmax(a.error, b.error);
-    larger.magnitude = std::fmax(a.magnitude, b.magnitude);
-    larger.overflows = a.overflows || b.overflows;
-    return larger;
+  static void raise(Golden& top, const Golden& b) {
+    if (less(top, b) || b.high != b.high) top.high = b.high, top.low = b.low;
+    if (b.error > top.error) top.error = b.error;
+    if (b.magnitude > top.magnitude) top.magnitude = b.magnitude;
+    top.overflows |= b.overflows;
   }
   static bool less(const Golden& a, const Golden& b) {
     return a.high < b.high || (a.high == b.high && a.low < b.low);
   }
   static bool equal(const Golden& a, const Golden& b) { return a.high == b.high && a.low == b.low; }
 
-  template <Function function> static Golden apply(const Golden& x) {
+  template <Function function> [[gnu::always_inline]] static Golden apply(const Golden& x) {
     const bool exact_point = is_exact_at<function>(x.high) && x.low == 0;
     const WideResult y =
         wide ? wide_function<function>(x.high, x.low) : double_function<function>(x.high, x.low);
@@ -124,8 +120,8 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
       return {y.high, 0, 0, 0,
               x.overflows || (x.finite() && std::fabs(y.high) >= largest && !is_pole<function>(x.high))};
     const double slope = derivative<function>(x.high, y.high);
-    const double passed = x.error == 0 ? 0 : passed_error<function>(x.high, x.error, y.high);
-    return {y.high, y.low, passed * (1 + 0x1p-40) + (exact_point ? 0 : y.error),
+    const double passed = x.error == 0 ? 0 : passed_on<function>(x, y.high);
+    return {y.high, y.low, passed + (exact_point ? 0 : y.error),
             (x.magnitude == 0 ? 0 : slope * x.magnitude) + (exact_point ? 0 : std::fabs(y.high)),
             x.overflows};
   }
@@ -188,13 +184,30 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
   }
 
  private:
-  // An operation whose result is not below `largest`; passed: the operands' errors in it.
-  static Golden extreme(const Golden& a, const Golden& b, DoubleDouble r, double passed, bool pole = false) {
+  DoubleDouble both() const { return {high, low}; }
+
+  // Operations whose result is not below `largest`; out of line, they are rare.
+  [[gnu::noinline]] static Golden extreme_sum(const Golden& a, const Golden& b) {
+    return extreme(a, b, a.both() + b.both(), a.error + b.error, false);
+  }
+  [[gnu::noinline]] static Golden extreme_product(const Golden& a, const Golden& b) {
+    const double passed = std::fabs(a.high) * b.error + std::fabs(b.high) * a.error + 2 * a.error * b.error;
+    return extreme(a, b, a.both() * b.both(), passed, false);
+  }
+  [[gnu::noinline]] static Golden extreme_quotient(const Golden& a, const Golden& b) {
+    const double passed =
+        b.error == 0 ? a.error / std::fabs(b.high) : std::numeric_limits<double>::infinity();
+    return extreme(a, b, a.both() / b.both(), passed, b.high == 0);
+  }
+  // passed: the operands' errors in the result r.
+  static Golden extreme(const Golden& a, const Golden& b, DoubleDouble r, double passed, bool pole) {
     const bool from_finite = a.finite() && b.finite() && !pole;
-    const bool overflowed = from_finite && std::fabs(r.high) >= largest;
-    const bool flag = a.overflows || b.overflows || overflowed;
+    const bool flag = a.overflows || b.overflows || (from_finite && std::fabs(r.high) >= largest);
     if (!(std::fabs(r.high) <= std::numeric_limits<double>::max())) return {r.high, 0, 0, 0, flag};
     return {r.high, r.low, passed + double_double_epsilon_div * std::fabs(r.high), std::fabs(r.high), flag};
+  }
+  template <Function function> [[gnu::noinline]] static double passed_on(const Golden& x, double y) {
+    return passed_error<function>(x.high, x.error, y) * (1 + 0x1p-40);
   }
 };
 

@@ -53,14 +53,18 @@ struct TensorView {
   std::vector<std::int64_t>* line_starts = nullptr;
   std::int64_t last_line = -1;
 
-  std::int64_t flat(const At& at) const {
+  [[gnu::always_inline]] std::int64_t flat(const At& at) const {
     std::int64_t offset = at.i[0];
     if (rank > 1) offset = offset * shape[1] + at.i[1];
     if (rank > 2) offset = offset * shape[2] + at.i[2];
     if (rank > 3) offset = offset * shape[3] + at.i[3];
-    ASSAY_CHECK(static_cast<std::uint64_t>(offset) < static_cast<std::uint64_t>(count),
-                "the formula leaves tensor {}: element {} of {}", name, offset, count);
+    if (static_cast<std::uint64_t>(offset) >= static_cast<std::uint64_t>(count)) [[unlikely]]
+      outside(offset);
     return offset;
+  }
+
+  [[gnu::noinline]] void outside(std::int64_t offset) const {
+    ASSAY_CHECK(false, "the formula leaves tensor {}: element {} of {}", name, offset, count);
   }
 };
 
@@ -158,7 +162,7 @@ template <class N> class Line {
 
   template <class F> N max(std::int64_t n, const F& f) const {
     N largest = -std::numeric_limits<double>::infinity();
-    for (std::int64_t i = 0; i < n; ++i) largest = maximum(largest, N(f(i)));
+    for (std::int64_t i = 0; i < n; ++i) N::raise(largest, f(i));
     return largest;
   }
 

@@ -1,5 +1,5 @@
 // The operators and functions that every number type has, so that a formula reads as mathematics. A number
-// type N supplies add, multiply, divide, negate, less, equal, maximum, absolute and apply<Function>.
+// type N supplies add, multiply, divide, negate, less, equal, raise, absolute and apply<Function>.
 #pragma once
 
 #include "harness/ops/function_bounds.h"
@@ -9,17 +9,17 @@
 namespace assay {
 
 template <class N> struct Operators {
-  friend N operator+(const N& a, const N& b) { return N::add(a, b); }
-  friend N operator-(const N& a, const N& b) { return N::add(a, N::negate(b)); }
-  friend auto operator*(const N& a, const N& b) { return N::multiply(a, b); }
-  friend N operator/(const N& a, const N& b) { return N::divide(a, b); }
-  friend N operator-(const N& a) { return N::negate(a); }
+  [[gnu::always_inline]] friend N operator+(const N& a, const N& b) { return N::add(a, b); }
+  [[gnu::always_inline]] friend N operator-(const N& a, const N& b) { return N::add(a, N::negate(b)); }
+  [[gnu::always_inline]] friend auto operator*(const N& a, const N& b) { return N::multiply(a, b); }
+  [[gnu::always_inline]] friend N operator/(const N& a, const N& b) { return N::divide(a, b); }
+  [[gnu::always_inline]] friend N operator-(const N& a) { return N::negate(a); }
   friend bool operator<(const N& a, const N& b) { return N::less(a, b); }
   friend bool operator>(const N& a, const N& b) { return N::less(b, a); }
   friend bool operator==(const N& a, const N& b) { return N::equal(a, b); }
   friend N abs(const N& a) { return N::absolute(a); }
-  friend N maximum(const N& a, const N& b) { return N::maximum(a, b); } // NaN wins
-  friend N exp(const N& a) { return N::template apply<Function::exp>(a); }
+  friend N maximum(N a, const N& b) { return N::raise(a, b), a; } // NaN wins
+  [[gnu::always_inline]] friend N exp(const N& a) { return N::template apply<Function::exp>(a); }
   friend N expm1(const N& a) { return N::template apply<Function::expm1>(a); }
   friend N log(const N& a) { return N::template apply<Function::log>(a); }
   friend N log1p(const N& a) { return N::template apply<Function::log1p>(a); }

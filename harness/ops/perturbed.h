@@ -8,7 +8,9 @@
 #include "harness/ops/number_context.h"
 #include "harness/ops/operators.h"
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace assay {
@@ -28,7 +30,7 @@ template <class N, class Real> struct Perturbed : Operators<N> {
   static N divide(const N& a, const N& b) { return N::after_divide(a.v, b.v, a.v / b.v); }
   static N negate(const N& a) { return -a.v; }
   static N absolute(const N& a) { return std::fabs(a.v); }
-  static N maximum(const N& a, const N& b) { return b.v > a.v || b.v != b.v ? b : a; }
+  static void raise(N& largest, const N& b) { largest.v = b.v > largest.v || b.v != b.v ? b.v : largest.v; }
   static bool less(const N& a, const N& b) { return a.v < b.v; }
   static bool equal(const N& a, const N& b) { return a.v == b.v; }
   template <Function function> static N apply(const N& a) {
@@ -81,9 +83,14 @@ template <class Real> struct Noisy : Perturbed<Noisy<Real>, Real> {
 
   // The exact result is r plus something of rest's sign: one of its two neighbours.
   static Noisy either(Real r, double rest) {
-    if (rest == 0 || !std::isfinite(r) || rest != rest || !number_context.coin()) return r;
-    constexpr Real infinity = std::numeric_limits<Real>::infinity();
-    return std::nextafter(r, rest > 0 ? infinity : -infinity);
+    if (!(rest > 0 || rest < 0) || !std::isfinite(r) || !number_context.coin()) return r;
+    return neighbour(r, rest > 0);
+  }
+  static Real neighbour(Real r, bool up) {
+    using Bits = std::conditional_t<std::is_same_v<Real, float>, std::uint32_t, std::uint64_t>;
+    constexpr Real smallest = std::numeric_limits<Real>::denorm_min();
+    if (r == 0) return up ? smallest : -smallest;
+    return std::bit_cast<Real>(std::bit_cast<Bits>(r) + ((r > 0) == up ? Bits(1) : ~Bits(0)));
   }
   static Noisy after_add(Real a, Real b, Real r) { // Knuth's two-sum: exact
     const Real part = r - a;

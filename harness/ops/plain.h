@@ -41,7 +41,10 @@ template <class Real, bool contract> struct Plain : Operators<Plain<Real, contra
   static Plain divide(const Plain& a, const Plain& b) { return a.v / b.v; }
   static Plain negate(const Plain& a) { return -a.v; }
   static Plain absolute(const Plain& a) { return std::fabs(a.v); }
-  static Plain maximum(const Plain& a, const Plain& b) { return b.v > a.v || b.v != b.v ? b : a; }
+  // largest = the larger of the two; NaN wins.
+  static void raise(Plain& largest, const Plain& b) {
+    largest.v = b.v > largest.v || b.v != b.v ? b.v : largest.v;
+  }
   static bool less(const Plain& a, const Plain& b) { return a.v < b.v; }
   static bool equal(const Plain& a, const Plain& b) { return a.v == b.v; }
   template <Function function> static Plain apply(const Plain& a) { return evaluate<function>(a.v); }

@@ -62,8 +62,9 @@ template <class Real> struct Rigorous : Operators<Rigorous<Real>> {
   }
   static Rigorous negate(const Rigorous& a) { return {-a.v, a.error}; }
   static Rigorous absolute(const Rigorous& a) { return {std::fabs(a.v), a.error}; }
-  static Rigorous maximum(const Rigorous& a, const Rigorous& b) {
-    return {b.v > a.v || b.v != b.v ? b.v : a.v, std::fmax(a.error, b.error)};
+  static void raise(Rigorous& top, const Rigorous& b) {
+    if (b.v > top.v || b.v != b.v) top.v = b.v;
+    if (b.error > top.error) top.error = b.error;
   }
   static bool less(const Rigorous& a, const Rigorous& b) { return a.v < b.v; }
   static bool equal(const Rigorous& a, const Rigorous& b) { return a.v == b.v; }
