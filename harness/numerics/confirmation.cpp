@@ -35,6 +35,23 @@ Confirmation judge_with_redraws(const Suspect& suspect, std::span<const double> 
   return above >= needed ? Confirmation::finding_by_share : Confirmation::not_confirmed;
 }
 
+BeyondBound beyond_rigorous_bound(const Comparands& c, std::span<const double> rigorous,
+                                  double absolute_floor) {
+  ASSAY_CHECK(rigorous.size() == c.golden.size(), "{} bounds for {} elements", rigorous.size(),
+              c.golden.size());
+  BeyondBound worst;
+  double worst_ratio = 1;
+  for_each_counted(c, [&](std::size_t i, double, double low) {
+    const double error = std::fabs(c.target[i] - comparable_golden(c.dtype, c.golden[i]) - low);
+    const double allowed = rigorous[i] + absolute_floor + (c.golden_bound.empty() ? 0 : c.golden_bound[i]);
+    const double ratio = error == 0 ? 0 : error / allowed;
+    if (!(ratio > worst_ratio)) return;
+    worst_ratio = ratio;
+    worst = {static_cast<std::int64_t>(i), error, rigorous[i]};
+  });
+  return worst;
+}
+
 double binomial_tail(int n, double p, int k) {
   if (k <= 0) return 1;
   double tail = 0;

@@ -8,6 +8,8 @@
 // rate a suspect.
 #pragma once
 
+#include "harness/numerics/errors.h"
+
 #include <cstdint>
 #include <span>
 
@@ -43,6 +45,17 @@ Confirmation judge_on_input(const Suspect& suspect);
 // (a), (b) and (c). ratios: target_error / threshold' of each redraw whose inputs differ from all others.
 Confirmation judge_with_redraws(const Suspect& suspect, std::span<const double> ratios,
                                 int envelope_instruments);
+
+// (b) looks at every element, not only at that of target_error: a small element far beyond what its own terms
+// allow hides behind a large one that is inside. The judged element with the largest |t - g| / (bound +
+// absolute_floor + golden bound); -1 where none is above 1. rigorous: one bound an element.
+struct BeyondBound {
+  std::int64_t element = -1;
+  double target_error = 0;
+  double rigorous_bound = 0;
+};
+BeyondBound beyond_rigorous_bound(const Comparands& comparands, std::span<const double> rigorous,
+                                  double absolute_floor);
 
 // The smallest k with P(binomial(n, p) >= k) <= false_alarm; n + 1 where none does.
 int exceedances_needed(int n, double p, double false_alarm);

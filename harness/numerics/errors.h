@@ -35,7 +35,9 @@ struct Comparands {
 // itself.
 double comparable_golden(DType type, double golden);
 
-// What an element is to the gate.
+// What an element is to the gate. An infinity that counts as wrong by r, whose errors may be small by luck,
+// is only wrong if it is so by the envelope too: judge such an output again with envelope_error before
+// reporting `structure`.
 enum class Standing : std::uint8_t {
   judged,        // takes part in the numbers
   same_special,  // NaN or the same infinity in G and t: right

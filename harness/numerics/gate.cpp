@@ -231,7 +231,9 @@ class Judge {
         worst.line = static_cast<std::int64_t>(i);
         worst.target_error = error;
         worst.magnitude = magnitude;
+        worst.reach = reach;
         worst.floor = floor;
+        worst.golden_bound = bound;
         worst.threshold = threshold;
         worst.ratio = r;
       }

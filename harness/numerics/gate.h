@@ -24,8 +24,10 @@ struct LineGate {
   std::int64_t line = -1;    // -1: no line has a judged element
   std::int64_t element = -1; // of the line's largest error
   double target_error = 0;
-  double magnitude = 0; // S_line
-  double floor = 0;     // max(atol, the line's rounding floor, flush floor)
+  double magnitude = 0;    // S_line
+  double reach = 0;        // rho * S_line, or the line's own reference error where S_line is 0
+  double floor = 0;        // max(atol, the line's rounding floor, flush floor)
+  double golden_bound = 0; // the largest in the line
   double threshold = 0;
   double ratio = 0;               // target_error / threshold; 0 where both are 0
   double rho = 0;                 // largest reference_error_line / S_line of the tensor

@@ -51,6 +51,20 @@ TEST(confirmation, above_what_the_arithmetic_can_do) {
   EXPECT_EQ(judge_on_input(unknown), Confirmation::needs_redraws);
 }
 
+TEST(confirmation, a_small_element_beyond_its_own_bound) {
+  const std::vector<double> golden{1000, 1, 1}, target{1003, 1.5, 1.25};
+  const Comparands c{.dtype = DType::f64, .golden = golden, .reference = golden, .target = target};
+  // Allowed: 4 + 1/8, 1/4 + 1/8, 1/4 + 1/8; the first is inside though the largest.
+  const BeyondBound beyond = beyond_rigorous_bound(c, std::vector<double>{4, 0.25, 0.25}, 0.125);
+  EXPECT_EQ(beyond.element, 1);
+  EXPECT_EQ(beyond.target_error, 0.5);
+  EXPECT_EQ(beyond.rigorous_bound, 0.25);
+  EXPECT_EQ(beyond_rigorous_bound(c, std::vector<double>{4, 0.375, 0.125}, 0.125).element,
+            -1); // at it is not beyond
+  const double unknown = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(beyond_rigorous_bound(c, std::vector<double>{unknown, NAN, unknown}, 0.125).element, -1);
+}
+
 TEST(confirmation, binomial_tail_by_hand) {
   EXPECT_EQ(binomial_tail(16, 0.3, 0), 1);
   EXPECT_NEAR(binomial_tail(2, 0.5, 1), 0.75, 1e-15);

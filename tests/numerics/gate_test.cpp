@@ -147,6 +147,8 @@ TEST(gate, lines_are_scaled_by_what_they_could_suffer) {
   EXPECT_EQ(gate.lines.element, 1);
   EXPECT_EQ(gate.lines.target_error, 0.5);
   EXPECT_EQ(gate.lines.magnitude, 1);
+  EXPECT_EQ(gate.lines.reach, 1.0 / 4096);
+  EXPECT_EQ(gate.lines.golden_bound, 0);
   EXPECT_EQ(gate.lines.threshold, 2.0 / 4096);
   EXPECT_EQ(gate.lines.ratio, 1024);
   EXPECT_EQ(gate.lines.lines_over, 1);
@@ -183,6 +185,7 @@ TEST(gate, a_line_without_magnitude_may_err_like_its_reference) {
                 .lines = {0, 1, 2}};
   const Gate gate = output.judged().gate;
   EXPECT_EQ(gate.lines.rho, 0);
+  EXPECT_EQ(gate.lines.reach, 0x1p-30);
   EXPECT_EQ(gate.lines.ratio, 1);
   EXPECT_TRUE(gate.passed());
 }
