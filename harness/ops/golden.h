@@ -49,7 +49,7 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
   [[gnu::always_inline]] static Golden add(const Golden& a, const Golden& b) {
     const double sum = a.high + b.high;
     if (!(std::fabs(sum) < largest)) [[unlikely]]
-      return extreme_sum(a, b);
+      return in_registers(extreme_sum(a, b));
     const double part = sum - a.high;
     const double rest = (a.high - (sum - part)) + (b.high - part);
     const double lows = a.low + b.low;
@@ -64,7 +64,7 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
   [[gnu::always_inline]] static Golden multiply(const Golden& a, const Golden& b) {
     const double product = a.high * b.high;
     if (!(std::fabs(product) < largest)) [[unlikely]]
-      return extreme_product(a, b);
+      return in_registers(extreme_product(a, b));
     const double size = std::fabs(product);
     const double cross = std::fma(a.high, b.low, a.low * b.high);
     const double low = std::fma(a.high, b.high, -product) + cross;
@@ -80,7 +80,7 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
   [[gnu::always_inline]] static Golden divide(const Golden& a, const Golden& b) {
     const double quotient = a.high / b.high;
     if (!(std::fabs(quotient) < largest) || !b.finite()) [[unlikely]]
-      return extreme_quotient(a, b);
+      return in_registers(extreme_quotient(a, b));
     const double rest = std::fma(-quotient, b.high, a.high) + std::fma(-quotient, b.low, a.low);
     const double inverse = 1 / b.high;
     const double low = rest * inverse;
@@ -120,7 +120,7 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
       return {y.high, 0, 0, 0,
               x.overflows || (x.finite() && std::fabs(y.high) >= largest && !is_pole<function>(x.high))};
     const double slope = derivative<function>(x.high, y.high);
-    const double passed = x.error == 0 ? 0 : passed_on<function>(x, y.high);
+    const double passed = x.error == 0 ? 0 : passed_on<function>(x.high, x.error, y.high);
     return {y.high, y.low, passed + (exact_point ? 0 : y.error),
             (x.magnitude == 0 ? 0 : slope * x.magnitude) + (exact_point ? 0 : std::fabs(y.high)),
             x.overflows};
@@ -133,7 +133,7 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
     double count = 0;
     bool overflows = false;
 
-    void add(const Golden& term) {
+    [[gnu::always_inline]] void add(const Golden& term) {
       const double sum = high + term.high;
       const double part = sum - high;
       const double correction = ((high - (sum - part)) + (term.high - part)) + term.low;
@@ -186,15 +186,20 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
  private:
   DoubleDouble both() const { return {high, low}; }
 
-  // Operations whose result is not below `largest`; out of line, they are rare.
-  [[gnu::noinline]] static Golden extreme_sum(const Golden& a, const Golden& b) {
+  [[gnu::always_inline]] static Golden in_registers(const Golden& g) {
+    return {g.high, g.low, g.error, g.magnitude, g.overflows};
+  }
+
+  // Operations whose result is not below `largest`: rare, so out of line; by value, so that the operands of
+  // the others stay in registers.
+  [[gnu::noinline]] static Golden extreme_sum(Golden a, Golden b) {
     return extreme(a, b, a.both() + b.both(), a.error + b.error, false);
   }
-  [[gnu::noinline]] static Golden extreme_product(const Golden& a, const Golden& b) {
+  [[gnu::noinline]] static Golden extreme_product(Golden a, Golden b) {
     const double passed = std::fabs(a.high) * b.error + std::fabs(b.high) * a.error + 2 * a.error * b.error;
     return extreme(a, b, a.both() * b.both(), passed, false);
   }
-  [[gnu::noinline]] static Golden extreme_quotient(const Golden& a, const Golden& b) {
+  [[gnu::noinline]] static Golden extreme_quotient(Golden a, Golden b) {
     const double passed =
         b.error == 0 ? a.error / std::fabs(b.high) : std::numeric_limits<double>::infinity();
     return extreme(a, b, a.both() / b.both(), passed, b.high == 0);
@@ -206,8 +211,8 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
     if (!(std::fabs(r.high) <= std::numeric_limits<double>::max())) return {r.high, 0, 0, 0, flag};
     return {r.high, r.low, passed + double_double_epsilon_div * std::fabs(r.high), std::fabs(r.high), flag};
   }
-  template <Function function> [[gnu::noinline]] static double passed_on(const Golden& x, double y) {
-    return passed_error<function>(x.high, x.error, y) * (1 + 0x1p-40);
+  template <Function function> [[gnu::noinline]] static double passed_on(double x, double e, double y) {
+    return passed_error<function>(x, e, y) * (1 + 0x1p-40);
   }
 };
 

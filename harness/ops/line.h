@@ -140,21 +140,25 @@ template <class N> class Line {
   N round(const N& v) const { return v.rounded(*run_.storage); }
 
   template <class F> void each(std::int64_t n, const F& f) const {
-    for (std::int64_t i = 0; i < n; ++i) f(i);
+    for (std::int64_t i = 0; i < n; ++i) [[clang::always_inline]]
+      f(i);
   }
 
   template <class F> N sum(std::int64_t n, const F& f) const {
     using Sum = typename N::Sum;
     if (n <= 0) return N(0);
-    const auto first = [&](std::int64_t i) {
-      Sum partial;
-      partial.add(f(i));
-      return partial;
-    };
-    const auto add = [&](Sum& partial, std::int64_t i) { partial.add(f(i)); };
     if constexpr (N::any_order) {
-      return reduce_run(0, n, 1, first, add).value();
+      Sum total;
+      for (std::int64_t i = 0; i < n; ++i) [[clang::always_inline]]
+        total.add(f(i));
+      return total.value();
     } else {
+      const auto first = [&](std::int64_t i) {
+        Sum partial;
+        partial.add(f(i));
+        return partial;
+      };
+      const auto add = [&](Sum& partial, std::int64_t i) { partial.add(f(i)); };
       const auto merge = [](Sum& left, const Sum& right) { left.merge(right); };
       return reduce(run_.instrument.order, run_.instrument.width, n, first, add, merge).value();
     }
@@ -162,7 +166,8 @@ template <class N> class Line {
 
   template <class F> N max(std::int64_t n, const F& f) const {
     N largest = -std::numeric_limits<double>::infinity();
-    for (std::int64_t i = 0; i < n; ++i) N::raise(largest, f(i));
+    for (std::int64_t i = 0; i < n; ++i) [[clang::always_inline]]
+      N::raise(largest, f(i));
     return largest;
   }
 
