@@ -130,11 +130,14 @@ void assay_load(Warp* warp, std::uint32_t lanes, const Access* access, const std
                 void* values, std::uint32_t* undefined);
 void assay_store(Warp* warp, std::uint32_t lanes, const Access* access, const std::uint64_t* addresses,
                  const void* values, const std::uint32_t* undefined);
-// Lanes in ascending order. b: operand; c: new value for cas; old: previous values (null for red).
+// Lanes in ascending order. b: operand (for cas: what is compared); c: new value for cas; old: previous
+// values (null for red). undefined: on entry lanes whose operands are undefined, on return those whose old
+// value is.
 void assay_atomic(Warp* warp, std::uint32_t lanes, const AtomicAccess* access, const std::uint64_t* addresses,
                   const void* b, const void* c, void* old, std::uint32_t* undefined);
-// A frame of `bytes` a lane in local memory; returns its offset. Frames nest; leave with the same offset. New
-// frames are undefined.
+// Also the check of the native stack: a function that may recurse enters a frame, of 0 bytes where it has no
+// variables. A frame of `bytes` a lane in local memory; returns its offset. Frames nest; leave with the same
+// offset. New frames are undefined.
 std::uint32_t assay_enter_local(Warp* warp, std::uint32_t bytes, std::uint32_t alignment);
 void assay_leave_local(Warp* warp, std::uint32_t offset);
 

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace assay::cpu {
 namespace {
 
@@ -47,8 +49,47 @@ std::uint32_t result_of(const BarrierState& barrier, BarrierMode mode) {
   return 0;
 }
 
+void learn(WarpContext& context, const BarrierState& barrier) {
+  for (std::uint32_t w = 0; w < context.block->warp_count; ++w)
+    context.known[w] = std::max(context.known[w], barrier.known[w]);
+  context.acquired_floor = context.launch->segments.next();
+  context.segment = 0;
+}
+
+// What the race check learns: a barrier of the whole block orders everything before it, a partial one what
+// its participants did and knew.
+void order(Block& block, const BarrierState& barrier) {
+  const std::uint32_t next = block.launch->segments.next();
+  if (expects_whole_block(block, barrier)) {
+    block.barrier_floor = next;
+    for (std::uint32_t w = 0; w < block.warp_count; ++w) {
+      WarpContext& context = *block.warps[w];
+      if (context.acquired.empty()) continue;
+      for (const std::uint32_t object : context.acquired)
+        if (std::ranges::find(block.acquired, object) == block.acquired.end())
+          block.acquired.push_back(object);
+      context.acquired.clear();
+      block.acquired_floor = next;
+    }
+    return;
+  }
+  for (std::uint32_t waiting = barrier.waiting; waiting; waiting &= waiting - 1)
+    learn(*block.warps[static_cast<std::size_t>(std::countr_zero(waiting))], barrier);
+  block.several = 0;
+}
+
+// The warp's own part of that at its arrival.
+void teach(WarpContext& context, BarrierState& barrier) {
+  const std::uint32_t self = context.warp.warp_index;
+  for (std::uint32_t w = 0; w < context.block->warp_count; ++w)
+    barrier.known[w] = std::max(barrier.known[w], context.known[w]);
+  barrier.known[self] = context.launch->segments.next() - 1;
+  context.segment = 0;
+}
+
 void open(Block& block, std::uint32_t id) {
   BarrierState& barrier = block.barriers[id];
+  order(block, barrier);
   for (std::uint32_t waiting = barrier.waiting; waiting; waiting &= waiting - 1) {
     WarpContext& context = *block.warps[static_cast<std::size_t>(std::countr_zero(waiting))];
     context.barrier_result = result_of(barrier, context.barrier_site->mode);
@@ -138,6 +179,7 @@ std::uint32_t assay_barrier(Warp* warp, std::uint32_t lanes, const BarrierSite* 
   } else if (barrier.expected != count) {
     fatal_fault(context, Kind::barrier, "", site->site, count_text(context, site->site, id, count));
   }
+  if (!expects_whole_block(block, barrier)) teach(context, barrier);
   const bool arrives_only = site->mode == BarrierMode::arrive;
   if (!first && !arrives_only && barrier.first_site->mode != BarrierMode::arrive &&
       expects_whole_block(block, barrier) && !same_place(barrier.first_site->site, site->site))
@@ -153,6 +195,7 @@ std::uint32_t assay_barrier(Warp* warp, std::uint32_t lanes, const BarrierSite* 
   }
   if (complete(block, barrier)) {
     const std::uint32_t result = result_of(barrier, site->mode);
+    if (!expects_whole_block(block, barrier)) learn(context, barrier);
     open(block, id);
     if (block.ready_count) switch_away(context); // who goes on first is drawn
     return result;

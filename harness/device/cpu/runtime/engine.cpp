@@ -137,6 +137,7 @@ Result<LaunchReport> Engine::launch(CompiledModule& module, const CompiledEntry&
   launch.random = ScheduleRandom(spec.schedule_seed);
   launch.printed = 0;
   ++launch.grid_id;
+  launch.segments.start_launch();
   state.set_parameters(entry, spec);
   state.set_shared(entry, spec);
   compare_hook = state.hook;

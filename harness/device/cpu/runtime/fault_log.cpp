@@ -23,6 +23,13 @@ bool FaultLog::is_new(Kind kind, const std::string& buffer, const Site& site, bo
   });
 }
 
+bool FaultLog::first_time(Kind kind, const void* where, const Site& site, bool note) {
+  const auto address = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(where));
+  const std::uint64_t key = (address << 20) ^ (std::uint64_t{site.id} << 5) ^
+                            (static_cast<std::uint64_t>(kind) << 1) ^ static_cast<std::uint64_t>(note);
+  return faults_.size() < max_faults && seen_.insert(key).second;
+}
+
 void FaultLog::record(Kind kind, std::string buffer, Place place, std::string message, bool note) {
   const bool known = std::ranges::any_of(faults_, [&](const Fault& fault) {
     return fault.kind == kind && fault.note == note && fault.buffer == buffer && fault.place == place;

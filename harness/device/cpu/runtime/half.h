@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 namespace assay::cpu {
 
@@ -39,6 +40,18 @@ inline std::uint16_t f64_to_bf16(double v) {
   const auto sign = static_cast<std::uint16_t>((std::bit_cast<std::uint64_t>(v) >> 48) & 0x8000);
   const auto magnitude = static_cast<std::uint16_t>(half & 0x7fff);
   return v == v ? static_cast<std::uint16_t>(magnitude | sign) : std::uint16_t{0x7fff};
+}
+
+// a + b rounded to odd: rounding that once more, to at least two bits fewer, is the one rounding that counts
+// (Boldo and Melquiond 2008).
+inline double add_to_odd(double a, double b) {
+  const double sum = a + b;
+  const double tail = sum - a;
+  const double error = (a - (sum - tail)) + (b - tail);
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(sum);
+  const bool inexact = error != 0.0 && std::fabs(sum) < std::numeric_limits<double>::infinity();
+  const std::uint64_t step = (error > 0.0) == (sum > 0.0) ? 1 : ~std::uint64_t{0};
+  return std::bit_cast<double>(inexact && !(bits & 1) ? bits + step : bits);
 }
 
 } // namespace assay::cpu

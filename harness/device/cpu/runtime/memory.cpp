@@ -86,6 +86,7 @@ Result<BufferId> Memory::allocate(const BufferSpec& spec, std::span<const std::b
   region.stored_undefined = false;
   region.tainted.clear();
   region.races = region.read_only ? nullptr : &region.race_shadow;
+  region.race_shadow.start();
   ++buffer_count_;
   buffer_bytes_ += end;
 

@@ -90,6 +90,10 @@ void Scheduler::start_block_(Launch& launch, std::uint64_t number) {
   for (std::uint32_t used = block.used_barriers; used; used &= used - 1)
     block.barriers[static_cast<std::size_t>(std::countr_zero(used))] = {};
   block.used_barriers = 0;
+  block.barrier_floor = launch.segments.next();
+  block.several = block.acquired_floor = 0;
+  block.fenced = false;
+  block.acquired.clear();
   start_shared(block, launch);
   resident_warps_ += block.warp_count;
 
@@ -118,6 +122,9 @@ void Scheduler::start_block_(Launch& launch, std::uint64_t number) {
     context.origin = {};
     context.spin_site = ~0u;
     context.spun = false;
+    context.segment = context.trusted_segment = context.fenced = context.acquired_floor = 0;
+    context.known.fill(0);
+    context.acquired.clear();
     context.local_top = 0;
     context.local.end = 0;
     context.local.undefined = launch.checks.undefined ? context.local.undefined_bits.words() : nullptr;

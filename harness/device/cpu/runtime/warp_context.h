@@ -8,6 +8,7 @@
 #include "harness/device/cpu/runtime/fiber.h"
 #include "harness/device/cpu/runtime/memory.h"
 #include "harness/device/cpu/runtime/random.h"
+#include "harness/device/cpu/runtime/segments.h"
 
 #include <array>
 #include <bit>
@@ -49,6 +50,15 @@ struct WarpContext {
   std::uint32_t spin_count = 0;
   bool spun = false; // the last slice ended because the warp only waits for memory to change
 
+  // The race check: see segments.h.
+  std::uint32_t segment = 0; // of the current accesses; older than the block's floor: a new one is due
+  std::uint32_t trusted_segment = 0; // found to be ordered before this warp
+  std::uint32_t fenced = 0;          // newest segment before the last fence
+  std::uint32_t acquired_floor = 0;  // segments began before the last acquire or partial barrier
+  std::array<std::uint32_t, max_block_warps>
+      known{};                         // newest segment of each warp of the block that came before
+  std::vector<std::uint32_t> acquired; // sync objects
+
   // Barrier that the warp waits at.
   std::uint32_t barrier = 0;
   std::uint32_t barrier_result = 0;
@@ -73,6 +83,8 @@ struct BarrierState {
   std::uint32_t waiting = 0;                          // warps, as a mask
   std::array<std::uint32_t, max_block_warps> lanes{}; // arrived lanes of each warp
   const BarrierSite* first_site = nullptr;
+  std::array<std::uint32_t, max_block_warps>
+      known{}; // partial barriers: segments that those who leave it learn
 };
 
 struct Block {
@@ -86,6 +98,12 @@ struct Block {
   std::array<WarpContext*, max_block_warps> warps{};
   std::array<BarrierState, barrier_count> barriers;
   std::uint32_t used_barriers = 0; // mask
+  std::uint32_t barrier_floor =
+      0; // segments below began before the last barrier of the whole block, or before the block
+  std::uint32_t several = 0; // segment that stands for reads by several of its warps
+  std::uint32_t acquired_floor = 0;
+  bool fenced = false;
+  std::vector<std::uint32_t> acquired;
   std::vector<std::byte> shared_storage;
   Region shared;
 };
@@ -97,6 +115,7 @@ struct Launch {
   Memory& memory;
   FiberPool& fibers;
   FaultLog faults;
+  Segments segments;
   Engine::Checks checks;
   CompiledModule* module = nullptr;
   const CompiledEntry* entry = nullptr;

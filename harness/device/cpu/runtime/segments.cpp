@@ -1,0 +1,142 @@
+#include "harness/device/cpu/runtime/segments.h"
+
+#include "harness/device/cpu/runtime/race_shadow.h"
+#include "harness/device/cpu/runtime/warp_context.h"
+
+#include <algorithm>
+
+namespace assay::cpu {
+namespace {
+
+std::uint64_t key_of(std::uint64_t block, std::uint32_t warp) { return block * 64 + warp; }
+constexpr std::uint32_t whole_block = 33; // key: all of the block's segments below the value
+
+void raise(std::unordered_map<std::uint64_t, std::uint32_t>& map, std::uint64_t key, std::uint32_t value) {
+  std::uint32_t& entry = map[key];
+  entry = std::max(entry, value);
+}
+void add_once(std::vector<std::uint32_t>& list, std::uint32_t value) {
+  if (std::ranges::find(list, value) == list.end()) list.push_back(value);
+}
+
+} // namespace
+
+void Segments::start_launch() {
+  segments_.clear();
+  if (next_ > max_segment_number / 2) {
+    next_ = 1;
+    ++generation_;
+  }
+  floor_ = next_;
+  several_in_grid_ = 0;
+  fenced_ = gave_up_ = false;
+  objects_.clear();
+  by_location_.clear();
+}
+
+void Segments::make_room() {
+  if (segments_.size() < max_segments) return;
+  segments_.clear();
+  floor_ = next_;
+  several_in_grid_ = 0;
+}
+
+std::uint32_t Segments::add(std::uint64_t block, std::uint32_t warp) {
+  segments_.push_back({block, warp, {}, {}});
+  return next_++;
+}
+
+std::uint32_t Segments::several_in_block(Block& block) {
+  if (block.several < std::max(block.barrier_floor, floor_)) block.several = add(block.number, several_warps);
+  return block.several;
+}
+
+std::uint32_t Segments::several_in_grid() {
+  if (several_in_grid_ < floor_) several_in_grid_ = add(several_blocks, several_warps);
+  return several_in_grid_;
+}
+
+bool Segments::ordered(const WarpContext& context, std::uint32_t segment) {
+  const Segment& other = at(segment);
+  const Block& block = *context.block;
+  if (other.block == block.number) {
+    if (segment < block.barrier_floor || other.warp == context.warp.warp_index) return true;
+    if (other.warp == several_warps) return segment < context.acquired_floor;
+    if (segment <= context.known[other.warp]) return true;
+  } else if (other.block == several_blocks) {
+    return segment < context.acquired_floor || segment < block.acquired_floor;
+  }
+  if (gave_up_) return other.block != block.number;
+  if (context.acquired.empty() && block.acquired.empty()) return false;
+  visit_.assign(context.acquired.begin(), context.acquired.end());
+  visit_.insert(visit_.end(), block.acquired.begin(), block.acquired.end());
+  visited_.clear();
+  while (!visit_.empty()) {
+    const std::uint32_t object = visit_.back();
+    visit_.pop_back();
+    if (std::ranges::find(visited_, object) != visited_.end()) continue;
+    visited_.push_back(object);
+    if (knows_(object, other.block, other.warp, segment)) return true;
+    visit_.insert(visit_.end(), objects_[object].parents.begin(), objects_[object].parents.end());
+  }
+  return false;
+}
+
+bool Segments::knows_(std::uint32_t object, std::uint64_t block, std::uint32_t warp, std::uint32_t segment) {
+  const auto& released = objects_[object].released;
+  const auto by_warp = released.find(key_of(block, warp));
+  if (by_warp != released.end() && segment <= by_warp->second) return true;
+  const auto by_block = released.find(key_of(block, whole_block));
+  return by_block != released.end() && segment < by_block->second;
+}
+
+void Segments::fence(WarpContext& context) {
+  context.fenced = next_ - 1;
+  context.segment = 0;
+  context.block->fenced = true;
+  fenced_ = true;
+}
+
+void Segments::strong_access(WarpContext& context, const Region& region, std::int64_t offset,
+                             Ordering ordering, bool reads, bool writes) {
+  Block& block = *context.block;
+  const bool releases =
+      writes && (context.fenced || block.fenced || ordering == release || ordering == acquire_release);
+  if (!releases && by_location_.empty()) return;
+  const std::uint64_t location =
+      (reinterpret_cast<std::uintptr_t>(region.data) + static_cast<std::uint64_t>(offset)) >> 2;
+  const auto found = by_location_.find(location);
+  std::uint32_t object = found == by_location_.end() ? ~0u : found->second;
+  if (reads && object != ~0u) {
+    add_once(context.acquired, object);
+    context.acquired_floor = next_;
+    context.segment = 0;
+  }
+  if (!releases) return;
+  if (object == ~0u) {
+    if (objects_.size() >= max_sync_objects) {
+      gave_up_ = true;
+      return;
+    }
+    object = static_cast<std::uint32_t>(objects_.size());
+    objects_.emplace_back();
+    by_location_.emplace(location, object);
+  }
+  SyncObject& target = objects_[object];
+  const bool itself = ordering == release || ordering == acquire_release;
+  const std::uint32_t own = itself ? next_ - 1 : context.fenced;
+  if (own) {
+    raise(target.released, key_of(block.number, context.warp.warp_index), own);
+    raise(target.released, key_of(block.number, several_warps), own);
+  }
+  raise(target.released, key_of(block.number, whole_block), block.barrier_floor);
+  for (std::uint32_t w = 0; w < block.warp_count; ++w)
+    if (context.known[w]) raise(target.released, key_of(block.number, w), context.known[w]);
+  for (const std::uint32_t parent : context.acquired)
+    if (parent != object) add_once(target.parents, parent);
+  for (const std::uint32_t parent : block.acquired)
+    if (parent != object) add_once(target.parents, parent);
+  context.segment = 0; // what follows is not released
+}
+
+} // namespace assay::cpu

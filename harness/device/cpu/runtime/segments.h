@@ -1,0 +1,86 @@
+// The order that the race check goes by. What a warp does between two synchronisations is a segment; segments
+// are numbered in the order in which they begin, so that "everything up to now" is one number and a barrier
+// of the whole block is one store. Access a happens before access b where
+//   a's segment is older than the block's last whole barrier, or
+//   both are of one warp, in the same lane or in different segments (a warp-level synchronisation came
+//   between), or b's warp learnt a's segment through a partial barrier, or through a chain of release and
+//   acquire.
+// Where this file has to choose it forgets an order error rather than report one that is none.
+#pragma once
+
+#include "harness/device/cpu/runtime/abi.h"
+
+#include <cstdint>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace assay::cpu {
+
+struct WarpContext;
+struct Block;
+struct Region;
+
+inline constexpr std::uint32_t several_warps = 32; // Segment::warp: reads by more than one warp of the block
+inline constexpr std::uint64_t several_blocks = ~std::uint64_t{0}; // Segment::block
+inline constexpr std::size_t max_segments = std::size_t{1} << 20;  // kept; older ones are forgotten
+inline constexpr std::uint32_t max_segment_number = 1u << 25;
+inline constexpr std::size_t max_sync_objects = std::size_t{1} << 16;
+
+struct Segment {
+  std::uint64_t block = 0;
+  std::uint32_t warp = 0;
+  Site wrote_at{}; // latest; ptx_line 0: none
+  Site read_at{};
+};
+
+// What a released location passes on to whoever reads it.
+struct SyncObject {
+  std::unordered_map<std::uint64_t, std::uint32_t> released; // (block, warp) -> its segments up to this one
+  std::vector<std::uint32_t> parents;                        // objects whose knowledge it includes
+};
+
+class Segments {
+ public:
+  void start_launch();
+  // First segment that belongs to this launch and is not forgotten.
+  std::uint32_t floor() const { return floor_; }
+  std::uint32_t next() const { return next_; }
+  std::uint32_t generation() const { return generation_; }
+  Segment& at(std::uint32_t segment) { return segments_[segment - floor_]; }
+  // False once a launch has used up the numbers: from then on it is not checked.
+  bool active() const { return next_ < max_segment_number - 4096; }
+  // Between accesses: forgets old segments where there are too many.
+  void make_room();
+  std::uint32_t add(std::uint64_t block, std::uint32_t warp);
+
+  // Whether `segment` (at least floor(), not the warp's current one) happens before what the warp does now.
+  bool ordered(const WarpContext& context, std::uint32_t segment);
+
+  // Records for reads by several warps or blocks; made when needed, new after each synchronisation.
+  std::uint32_t several_in_block(Block& block);
+  std::uint32_t several_in_grid();
+
+  void fence(WarpContext& context);
+  // A strong access to a location: `reads` acquires what was released there, `writes` releases. Only after a
+  // fence, or where the access itself has acquire or release semantics.
+  void strong_access(WarpContext& context, const Region& region, std::int64_t offset, Ordering ordering,
+                     bool reads, bool writes);
+  bool synchronises(Ordering ordering) const {
+    return fenced_ || ordering == acquire || ordering == release || ordering == acquire_release;
+  }
+
+ private:
+  bool knows_(std::uint32_t object, std::uint64_t block, std::uint32_t warp, std::uint32_t segment);
+
+  std::vector<Segment> segments_;
+  std::uint32_t floor_ = 1, next_ = 1, generation_ = 1;
+  std::uint32_t several_in_grid_ = 0;
+  bool fenced_ = false;
+  bool gave_up_ = false; // too many released locations: blocks are no longer compared
+  std::vector<SyncObject> objects_;
+  std::unordered_map<std::uint64_t, std::uint32_t> by_location_;
+  std::vector<std::uint32_t> visit_, visited_;
+};
+
+} // namespace assay::cpu
