@@ -1,0 +1,117 @@
+#include "harness/device/cpu/emit/compile.h"
+
+#include "harness/device/cpu/emit/function_emitter.h"
+#include "harness/device/cpu/emit/machine.h"
+#include "harness/device/cpu/emit/unguard.h"
+#include "harness/device/cpu/ptx/catalogue.h"
+#include "harness/device/cpu/ptx/parser.h"
+
+namespace assay::cpu {
+namespace {
+
+// What the registers' and branches' names stand for was resolved while parsing; here what one function says is made
+// plain for the emitter.
+void simplify(ptx::Module& module) {
+  for (ptx::Function& function : module.functions) {
+    fold_constants(function);
+    branch_around_guarded_waits(function);
+  }
+}
+
+Result<void> check_branches(const ptx::Module& module) {
+  for (const ptx::Function& function : module.functions)
+    for (const ptx::Instruction& i : function.instructions)
+      if (i.opcode == "bra" && i.operands[0].kind != ptx::Operand::Kind::symbol)
+        return user_error({module.origin, static_cast<int>(i.line), 0}, "bra needs a label");
+  return {};
+}
+
+CompiledEntry describe(const ptx::Function& entry, const Layout& layout) {
+  CompiledEntry made;
+  made.info.name = entry.name;
+  std::uint64_t offset = 0;
+  for (const ptx::Variable& param : entry.params) {
+    offset = (offset + param.alignment - 1) / param.alignment * param.alignment;
+    made.param_offsets.push_back(static_cast<std::uint32_t>(offset));
+    made.info.param_bytes.push_back(static_cast<std::uint32_t>(param.bytes));
+    offset += param.bytes;
+  }
+  made.param_window_bytes = static_cast<std::uint32_t>(offset);
+  made.info.required_block = entry.required_block;
+  if (entry.max_block_threads != 0) made.info.max_block_threads = std::min(1024u, entry.max_block_threads);
+  layout.describe(entry, made);
+  return made;
+}
+
+llvm::Function* declare(llvm::Module& module, const ptx::Function& function) {
+  auto& context = module.getContext();
+  std::vector<llvm::Type*> params{llvm::PointerType::getUnqual(context)};
+  if (!function.entry) { // its lanes, and the areas of its result and parameters
+    params.push_back(llvm::Type::getInt32Ty(context));
+    params.push_back(llvm::PointerType::getUnqual(context));
+  }
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), params, false);
+  auto* made = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol_of(function), module);
+  made->setDoesNotThrow();
+  if (host_has_avx512()) {
+    made->addFnAttr("prefer-vector-width", "512");
+    made->addFnAttr("min-legal-vector-width", "512");
+  }
+  return made;
+}
+
+Result<void> emit(const ptx::Module& module, const Layout& layout, CodeData& data, llvm::Module& into,
+                  std::uint32_t& block_count) {
+  LaneBuilder lanes(into);
+  ModuleScope scope{module, layout, data, lanes, 0, host_has_avx512()};
+  std::vector<std::pair<const ptx::Function*, llvm::Function*>> functions;
+  for (const ptx::Function& function : module.functions)
+    if (function.defined) functions.emplace_back(&function, declare(into, function));
+  for (const auto& [function, made] : functions) {
+    if (function->register_parameters)
+      return environment_error({module.origin, static_cast<int>(function->line), 0},
+                               "the CPU device does not support parameters in registers ('{}')", function->name);
+    ASSAY_TRY(std::vector<Block> blocks, split_blocks(*function, module.origin));
+    ASSAY_TRY_VOID(FunctionEmitter(scope, *function, std::move(blocks)).run(made));
+  }
+  block_count = scope.first_block;
+  return {};
+}
+
+} // namespace
+
+CompiledProgram::CompiledProgram() = default;
+CompiledProgram::~CompiledProgram() = default;
+
+Result<std::unique_ptr<CompiledProgram>> compile_ptx(const PtxSource& source, const EmitOptions& options) {
+  ASSAY_TRY(ptx::Module module, ptx::parse(source.text, source.origin));
+  ASSAY_TRY_VOID(check_supported(module));
+  ASSAY_TRY_VOID(check_branches(module));
+  simplify(module);
+  ASSAY_TRY(Layout layout, Layout::make(module, options.reserve_slot));
+
+  auto program = std::make_unique<CompiledProgram>();
+  program->data.compare_enabled = options.compare_enabled;
+  ASSAY_TRY(program->machine, Machine::make());
+  auto context = std::make_unique<llvm::LLVMContext>();
+  auto ir = std::make_unique<llvm::Module>("ptx", *context);
+  program->machine->prepare(*ir);
+  CompiledModule& compiled = program->module;
+  ASSAY_TRY_VOID(emit(module, layout, program->data, *ir, compiled.block_count));
+  ASSAY_TRY_VOID(program->machine->add(std::move(ir), std::move(context), options.on_ir));
+
+  for (const ptx::Function& function : module.functions) {
+    if (!function.entry || !function.defined) continue;
+    CompiledEntry entry = describe(function, layout);
+    ASSAY_TRY(void* address, program->machine->find(symbol_of(function)));
+    entry.function = reinterpret_cast<WarpFunction>(address);
+    compiled.entries.push_back(std::move(entry));
+  }
+  compiled.variables = layout.take_variables();
+  if (!module.files.empty()) compiled.files.assign(module.files.begin() + 1, module.files.end());
+  compiled.origin = source.origin;
+  compiled.block_counters.resize(compiled.block_count);
+  return program;
+}
+
+} // namespace assay::cpu

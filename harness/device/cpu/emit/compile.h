@@ -1,0 +1,34 @@
+// PTX to machine code for the CPU device, one named pass after another.
+#pragma once
+
+#include "harness/base/error.h"
+#include "harness/compile/ptx_source.h"
+#include "harness/device/cpu/emit/code_data.h"
+#include "harness/device/cpu/runtime/engine.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace assay::cpu {
+
+struct EmitOptions {
+  std::function<std::uint64_t()> reserve_slot;            // a slot of the address space for each module variable
+  const std::uint32_t* compare_enabled = nullptr;         // not 0 while comparisons should tell the hook; outlives the code
+  std::function<void(const std::string&)> on_ir;          // sees the optimised LLVM IR; optional
+};
+
+// Code and the constant data behind it; both live with this object.
+class Machine;
+struct CompiledProgram {
+  CompiledProgram();
+  ~CompiledProgram();
+  CompiledModule module;
+  CodeData data;
+  std::unique_ptr<Machine> machine;
+};
+
+// Malformed PTX: a user error; an instruction that is not supported: an environment error; both with the PTX line.
+Result<std::unique_ptr<CompiledProgram>> compile_ptx(const PtxSource& source, const EmitOptions& options);
+
+} // namespace assay::cpu

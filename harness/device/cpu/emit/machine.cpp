@@ -1,0 +1,124 @@
+#include "harness/device/cpu/emit/machine.h"
+
+#include "harness/device/cpu/emit/support.h"
+#include "harness/device/cpu/runtime/engine.h"
+
+#include <llvm/Analysis/CGSCCPassManager.h>
+#include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
+#include <llvm/ExecutionEngine/Orc/ThreadSafeModule.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+
+#include <functional>
+#include <mutex>
+
+namespace assay::cpu {
+namespace {
+
+void initialise_llvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+}
+
+std::unexpected<Error> llvm_error(llvm::Error error) {
+  return internal_error("LLVM: {}", llvm::toString(std::move(error)));
+}
+
+// What pays within the budget for compiling: values that repeat, and the bit-twiddling idioms of the emitter. Registers
+// that cross blocks stay in the frame on purpose (function_emitter.h), so nothing promotes them.
+void optimise(llvm::Module& module, llvm::TargetMachine& target) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graphs;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&target);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graphs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graphs, modules);
+  llvm::FunctionPassManager passes;
+  passes.addPass(llvm::EarlyCSEPass());
+  passes.addPass(llvm::InstCombinePass());
+  passes.addPass(llvm::SimplifyCFGPass());
+  llvm::ModulePassManager all;
+  all.addPass(llvm::createModuleToFunctionPassAdaptor(std::move(passes)));
+  all.run(module, modules);
+}
+
+} // namespace
+
+bool host_has_avx512() {
+  static const bool has = [] {
+    const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+    return features.lookup("avx512f") && features.lookup("avx512dq") && features.lookup("avx512bw") &&
+           features.lookup("avx512vl");
+  }();
+  return has;
+}
+
+Result<std::unique_ptr<Machine>> Machine::make() {
+  initialise_llvm();
+  auto machine = std::make_unique<Machine>();
+  auto host = llvm::orc::JITTargetMachineBuilder::detectHost();
+  if (!host) return llvm_error(host.takeError());
+  host->setCodeGenOptLevel(llvm::CodeGenOptLevel::Less);
+  host->getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  auto target = host->createTargetMachine();
+  if (!target) return llvm_error(target.takeError());
+  machine->target_ = std::move(*target);
+  auto jit = llvm::orc::LLJITBuilder()
+                 .setJITTargetMachineBuilder(std::move(*host))
+                 .setLinkProcessSymbolsByDefault(false)
+                 .create();
+  if (!jit) return llvm_error(jit.takeError());
+  machine->jit_ = std::move(*jit);
+  llvm::orc::SymbolMap symbols;
+  for (const auto& table : {runtime_symbols(), support_symbols()})
+    for (const RuntimeSymbol& symbol : table)
+      symbols[machine->jit_->mangleAndIntern(symbol.name)] = {
+          llvm::orc::ExecutorAddr::fromPtr(symbol.address),
+          llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+  if (auto error = machine->jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(symbols))))
+    return llvm_error(std::move(error));
+  return machine;
+}
+
+void Machine::prepare(llvm::Module& module) const {
+  module.setDataLayout(jit_->getDataLayout());
+  module.setTargetTriple(target_->getTargetTriple());
+}
+
+Result<void> Machine::add(std::unique_ptr<llvm::Module> module, std::unique_ptr<llvm::LLVMContext> context,
+                          const std::function<void(const std::string&)>& on_ir) {
+  std::string problem;
+  llvm::raw_string_ostream stream(problem);
+  if (llvm::verifyModule(*module, &stream)) return internal_error("emitted LLVM IR is malformed: {}", problem);
+  optimise(*module, *target_);
+  if (on_ir) {
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    module->print(out, nullptr);
+    on_ir(text);
+  }
+  if (auto error = jit_->addIRModule(llvm::orc::ThreadSafeModule(std::move(module), std::move(context))))
+    return llvm_error(std::move(error));
+  return {};
+}
+
+Result<void*> Machine::find(const std::string& symbol) {
+  auto address = jit_->lookup(symbol);
+  if (!address) return llvm_error(address.takeError());
+  return address->toPtr<void*>();
+}
+
+} // namespace assay::cpu

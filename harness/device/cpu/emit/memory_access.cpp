@@ -1,0 +1,293 @@
+// ld, st, atom, red, cp.async, fences.
+#include "harness/device/cpu/emit/areas.h"
+#include "harness/device/cpu/emit/function_emitter.h"
+#include "harness/device/cpu/emit/handlers.h"
+
+#include <llvm/ADT/APInt.h>
+
+#include <array>
+
+namespace assay::cpu {
+namespace {
+
+using llvm::Value;
+using ptx::Instruction;
+using ptx::Operand;
+using ptx::Type;
+
+Space space_of(const Instruction& i) {
+  if (i.has("global")) return Space::global;
+  if (i.has("shared") || i.has("shared::cta")) return Space::shared;
+  if (i.has("local")) return Space::local;
+  if (i.has("const")) return Space::constant;
+  if (i.has("param") || i.has("param::entry") || i.has("param::func")) return Space::param;
+  return Space::generic;
+}
+
+std::uint8_t ordering_of(const Instruction& i) {
+  if (i.has("volatile")) return volatile_access;
+  if (i.has("relaxed")) return relaxed;
+  if (i.has("acquire")) return acquire;
+  if (i.has("release")) return release;
+  if (i.has("acq_rel")) return acquire_release;
+  return weak;
+}
+
+std::span<const Operand> parts_of(const Operand& operand) {
+  if (operand.kind == Operand::Kind::vector) return operand.parts;
+  return {&operand, 1};
+}
+
+std::uint8_t vector_of(const Instruction& i) {
+  if (i.has("v2")) return 2;
+  if (i.has("v4")) return 4;
+  if (i.has("v8")) return 8;
+  return 1;
+}
+
+// The lanes' bits as they lie in memory.
+Type raw(Type type) {
+  switch (bits_of(type)) {
+  case 8: return Type::b8;
+  case 16: return Type::b16;
+  case 32: return Type::b32;
+  default: return Type::b64;
+  }
+}
+
+const Access* describe(FunctionEmitter& e, const Instruction& i, Space space, unsigned bytes, unsigned vector) {
+  return &e.scope().data.accesses.emplace_back(Access{*e.site(i), space, static_cast<std::uint8_t>(bytes),
+                                                      static_cast<std::uint8_t>(vector), ordering_of(i)});
+}
+
+Value* element(FunctionEmitter& e, Value* buffer, std::size_t index, unsigned bytes) {
+  return e.ir().CreateConstInBoundsGEP1_64(e.ir().getInt8Ty(), buffer, index * warp_lanes * bytes);
+}
+
+Value* undefined_place(FunctionEmitter& e, std::size_t index) {
+  return e.ir().CreateConstInBoundsGEP1_64(e.ir().getInt32Ty(), e.undefined_buffer(), index);
+}
+
+// The variable behind the address, where it is one that calls pass: no kernel parameter.
+std::optional<std::uint32_t> passed_variable(FunctionEmitter& e, const Operand& operand) {
+  if (operand.variable == ptx::no_index || operand.reg != ptx::no_index) return std::nullopt;
+  if (!e.area(operand.variable)) return std::nullopt;
+  return operand.variable;
+}
+
+bool area_reaches(FunctionEmitter& e, const Instruction& i, std::uint32_t variable, std::int64_t offset,
+                  std::uint64_t bytes) {
+  const std::uint64_t size = e.function().variables[variable].bytes;
+  if (offset >= 0 && static_cast<std::uint64_t>(offset) <= size && bytes <= size - static_cast<std::uint64_t>(offset))
+    return true;
+  e.fail(i, ErrorKind::user, "'{}' reaches beyond its parameter of {} bytes", i.opcode, size);
+  return false;
+}
+
+void load_area(FunctionEmitter& e, const Instruction& i, std::uint32_t variable) {
+  auto& b = e.lanes();
+  const Type type = i.types.back();
+  const unsigned bytes = bits_of(type) / 8;
+  const auto parts = parts_of(i.operands[0]);
+  if (!area_reaches(e, i, variable, i.operands[1].offset, parts.size() * bytes)) return;
+  const auto size = static_cast<std::uint32_t>(e.function().variables[variable].bytes);
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const auto at = static_cast<std::uint32_t>(i.operands[1].offset) + static_cast<std::uint32_t>(k) * bytes;
+    Value* undefined = b.call("assay_area_load", b.ir.getInt32Ty(),
+                              {e.area(variable), b.ir.getInt32(size), b.ir.getInt32(at), b.ir.getInt32(bytes),
+                               e.executing(), e.value_buffer()});
+    Value* value = b.ir.CreateAlignedLoad(b.int_lanes(8 * bytes), e.value_buffer(), llvm::Align(64));
+    e.set_taint(undefined);
+    e.write(parts[k], is_signed(type) ? type : raw(type), value);
+  }
+}
+
+void store_area(FunctionEmitter& e, const Instruction& i, std::uint32_t variable) {
+  auto& b = e.lanes();
+  const Type type = i.types.back();
+  const unsigned bytes = bits_of(type) / 8;
+  const auto parts = parts_of(i.operands[1]);
+  if (!area_reaches(e, i, variable, i.operands[0].offset, parts.size() * bytes)) return;
+  const auto size = static_cast<std::uint32_t>(e.function().variables[variable].bytes);
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const auto at = static_cast<std::uint32_t>(i.operands[0].offset) + static_cast<std::uint32_t>(k) * bytes;
+    e.set_taint(nullptr);
+    b.ir.CreateAlignedStore(e.read(parts[k], raw(type)), e.value_buffer(), llvm::Align(64));
+    Value* undefined = e.taken_taint() ? e.taken_taint() : b.ir.getInt32(0);
+    b.call("assay_area_store", b.ir.getVoidTy(),
+           {e.area(variable), b.ir.getInt32(size), b.ir.getInt32(at), b.ir.getInt32(bytes), e.executing(),
+            e.value_buffer(), undefined});
+  }
+}
+
+void emit_ld(FunctionEmitter& e, const Instruction& i) {
+  auto& b = e.lanes();
+  const Type type = i.types.back();
+  Space space = space_of(i);
+  if (space == Space::param)
+    if (const auto variable = passed_variable(e, i.operands[1])) return load_area(e, i, *variable);
+  const unsigned bytes = bits_of(type) / 8, vector = vector_of(i);
+  const auto parts = parts_of(i.operands[0]);
+  if (parts.size() != vector)
+    return e.fail(i, ErrorKind::user, "'{}' loads {} elements into {} registers", i.opcode, vector, parts.size());
+  Value* address = e.address(i, i.operands[1], space);
+  b.ir.CreateAlignedStore(address, b.scratch(0), llvm::Align(64));
+  b.call("assay_load", b.ir.getVoidTy(),
+         {e.warp(), e.executing(), b.pointer(describe(e, i, space, bytes, vector)), b.scratch(0), e.value_buffer(),
+          e.undefined_buffer()});
+  std::vector<Value*> values;
+  for (std::size_t k = 0; k < vector; ++k)
+    values.push_back(b.ir.CreateAlignedLoad(b.int_lanes(8 * bytes), element(e, e.value_buffer(), k, bytes),
+                                            llvm::Align(32)));
+  for (std::size_t k = 0; k < vector; ++k) {
+    e.set_taint(b.ir.CreateLoad(b.ir.getInt32Ty(), undefined_place(e, k)));
+    e.write(parts[k], is_signed(type) ? type : raw(type), values[k]);
+  }
+}
+
+void emit_st(FunctionEmitter& e, const Instruction& i) {
+  auto& b = e.lanes();
+  const Type type = i.types.back();
+  Space space = space_of(i);
+  if (space == Space::param) {
+    if (const auto variable = passed_variable(e, i.operands[0])) return store_area(e, i, *variable);
+    return e.fail(i, ErrorKind::user, "a kernel's parameters cannot be stored to");
+  }
+  const unsigned bytes = bits_of(type) / 8, vector = vector_of(i);
+  const auto parts = parts_of(i.operands[1]);
+  if (parts.size() != vector)
+    return e.fail(i, ErrorKind::user, "'{}' stores {} elements from {} registers", i.opcode, vector, parts.size());
+  Value* address = e.address(i, i.operands[0], space);
+  b.ir.CreateAlignedStore(address, b.scratch(0), llvm::Align(64));
+  for (std::size_t k = 0; k < vector; ++k) {
+    e.set_taint(nullptr);
+    b.ir.CreateAlignedStore(e.read(parts[k], raw(type)), element(e, e.value_buffer(), k, bytes), llvm::Align(32));
+    Value* undefined = e.taken_taint() ? e.taken_taint() : b.ir.getInt32(0);
+    b.ir.CreateStore(undefined, undefined_place(e, k));
+  }
+  b.call("assay_store", b.ir.getVoidTy(),
+         {e.warp(), e.executing(), b.pointer(describe(e, i, space, bytes, vector)), b.scratch(0), e.value_buffer(),
+          e.undefined_buffer()});
+}
+
+std::optional<AtomicOp> atomic_op_of(const Instruction& i) {
+  static constexpr std::pair<std::string_view, AtomicOp> names[] = {
+      {"add", AtomicOp::add}, {"exch", AtomicOp::exch}, {"cas", AtomicOp::cas}, {"and", AtomicOp::and_},
+      {"or", AtomicOp::or_},  {"xor", AtomicOp::xor_},  {"min", AtomicOp::min}, {"max", AtomicOp::max},
+      {"inc", AtomicOp::inc}, {"dec", AtomicOp::dec}};
+  for (const auto& [name, op] : names)
+    if (i.has(name)) return op;
+  return std::nullopt;
+}
+
+std::optional<ValueType> value_type_of(Type type) {
+  switch (type) {
+  case Type::b16: return ValueType::b16;
+  case Type::b32: return ValueType::b32;
+  case Type::b64: return ValueType::b64;
+  case Type::u32: return ValueType::u32;
+  case Type::s32: return ValueType::s32;
+  case Type::u64: return ValueType::u64;
+  case Type::s64: return ValueType::s64;
+  case Type::f16: return ValueType::f16;
+  case Type::f16x2: return ValueType::f16x2;
+  case Type::bf16: return ValueType::bf16;
+  case Type::bf16x2: return ValueType::bf16x2;
+  case Type::f32: return ValueType::f32;
+  case Type::f64: return ValueType::f64;
+  default: return std::nullopt;
+  }
+}
+
+// atom d, [a], b{, c} and red [a], b.
+void emit_atomic(FunctionEmitter& e, const Instruction& i) {
+  auto& b = e.lanes();
+  const bool returns = i.opcode == "atom";
+  const std::size_t first = returns ? 1 : 0;
+  const Type type = i.types.back();
+  const auto op = atomic_op_of(i);
+  const auto value_type = value_type_of(type);
+  if (!op || !value_type) return e.fail(i, ErrorKind::environment, "the CPU device does not support this atomic");
+  Space space = space_of(i);
+  Value* address = e.address(i, i.operands[first], space);
+  b.ir.CreateAlignedStore(address, b.scratch(0), llvm::Align(64));
+  const AtomicAccess access{{*e.site(i), space, static_cast<std::uint8_t>(bits_of(type) / 8), 1,
+                             ordering_of(i) == weak ? static_cast<std::uint8_t>(relaxed) : ordering_of(i)},
+                            *op, *value_type, i.has("noftz")};
+  e.scope().data.atomics.push_back(access);
+  b.ir.CreateAlignedStore(e.source(i, first + 1, raw(type)), b.scratch(1), llvm::Align(64));
+  Value* null = llvm::ConstantPointerNull::get(b.ir.getPtrTy());
+  Value* third = null;
+  if (*op == AtomicOp::cas) {
+    b.ir.CreateAlignedStore(e.source(i, first + 2, raw(type)), b.scratch(2), llvm::Align(64));
+    third = b.scratch(2);
+  }
+  Value* undefined = e.taken_taint() ? e.taken_taint() : b.ir.getInt32(0);
+  b.ir.CreateStore(undefined, e.undefined_buffer());
+  b.call("assay_atomic", b.ir.getVoidTy(),
+         {e.warp(), e.executing(), b.pointer(&e.scope().data.atomics.back()), b.scratch(0), b.scratch(1), third,
+          returns ? e.value_buffer() : null, e.undefined_buffer()});
+  if (!returns) return;
+  e.set_taint(b.ir.CreateLoad(b.ir.getInt32Ty(), e.undefined_buffer()));
+  e.write(i, 0, raw(type),
+          b.ir.CreateAlignedLoad(b.int_lanes(bits_of(type)), e.value_buffer(), llvm::Align(64)));
+}
+
+// The copy is made at once, not at the wait: a right kernel cannot tell, and the race check sees both accesses.
+void emit_cp_async(FunctionEmitter& e, const Instruction& i) {
+  auto& b = e.lanes();
+  if (!i.has("global") || i.has("bulk") || i.has("mbarrier"))
+    return; // commit_group, wait_group, wait_all: nothing is pending
+  const Operand& size = i.operands[2];
+  const std::uint64_t bytes = size.kind == Operand::Kind::integer ? size.bits : 0;
+  if (bytes != 4 && bytes != 8 && bytes != 16) return e.fail(i, ErrorKind::user, "cp.async copies 4, 8 or 16 bytes");
+  const auto vector = static_cast<unsigned>(bytes / 4);
+  Space from = Space::global, to = Space::shared;
+  Value* source = e.address(i, i.operands[1], from);
+  Value* target = e.address(i, i.operands[0], to);
+  Value* everyone = e.executing();
+  b.ir.CreateAlignedStore(source, b.scratch(0), llvm::Align(64));
+  const bool partial = i.operands.size() > 3;
+  if (!partial) {
+    b.call("assay_load", b.ir.getVoidTy(),
+           {e.warp(), everyone, b.pointer(describe(e, i, from, 4, vector)), b.scratch(0), e.value_buffer(),
+            e.undefined_buffer()});
+  } else { // only the first `src-size` bytes are read, the rest is zero
+    Value* count = e.source(i, 3, Type::u32);
+    e.use(e.taken_taint(), i);
+    for (unsigned k = 0; k < vector; ++k) {
+      Value* reads = b.to_mask(b.ir.CreateICmpUGT(count, b.splat(32, 4 * k)));
+      Value* place = element(e, e.value_buffer(), k, 4);
+      b.ir.CreateAlignedStore(b.splat(32, 0), place, llvm::Align(32));
+      b.ir.CreateAlignedStore(b.ir.CreateAdd(source, b.splat(64, 4 * k)), b.scratch(0), llvm::Align(64));
+      b.call("assay_load", b.ir.getVoidTy(),
+             {e.warp(), b.ir.CreateAnd(everyone, reads), b.pointer(describe(e, i, from, 4, 1)), b.scratch(0), place,
+              undefined_place(e, k)});
+    }
+  }
+  b.ir.CreateAlignedStore(target, b.scratch(0), llvm::Align(64));
+  b.call("assay_store", b.ir.getVoidTy(),
+         {e.warp(), everyone, b.pointer(describe(e, i, to, 4, vector)), b.scratch(0), e.value_buffer(),
+          e.undefined_buffer()});
+}
+
+void emit_fence(FunctionEmitter& e, const Instruction& i) {
+  auto& b = e.lanes();
+  std::uint32_t scope = 0;
+  if (i.has("gpu") || i.has("gl") || i.has("cluster")) scope = 1;
+  if (i.has("sys")) scope = 2;
+  b.call("assay_fence", b.ir.getVoidTy(), {e.warp(), e.executing(), b.ir.getInt32(scope)});
+}
+
+} // namespace
+
+Handler memory_handler(std::string_view opcode) {
+  if (opcode == "ld" || opcode == "ldu") return emit_ld;
+  if (opcode == "st") return emit_st;
+  if (opcode == "atom" || opcode == "red") return emit_atomic;
+  if (opcode == "cp") return emit_cp_async;
+  if (opcode == "membar" || opcode == "fence") return emit_fence;
+  return nullptr;
+}
+
+} // namespace assay::cpu
