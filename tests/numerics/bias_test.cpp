@@ -29,6 +29,14 @@ TEST(bias, counts_elements_that_round) {
   EXPECT_EQ(errors.error, (std::vector<double>{-0.25, -0.25})); // towards zero, 2^-12 of a spacing of 2^-10
 }
 
+TEST(bias, what_saturates_does_not_count) {
+  const std::vector<double> golden{500, -450, 300}, values{448, -448, 288};
+  SignedErrors errors;
+  pool(errors, {.dtype = DType::f8e4m3, .golden = golden, .reference = values, .target = values}, values);
+  EXPECT_EQ(errors.golden, (std::vector<double>{300}));
+  EXPECT_EQ(errors.error, (std::vector<double>{-0.375})); // 12 of a spacing of 32
+}
+
 TEST(bias, standard_error_by_hand) {
   // All distinct: s^2 / n with s^2 = ((-1)^2 + 0 + 1^2) / 2 = 1, so sqrt(1/3).
   const MeanError distinct = mean_error({{1, 2, 3}, {0, 1, 2}});

@@ -63,6 +63,9 @@ TEST(structure, at_the_overflow_edge_both_are_right) {
   EXPECT_EQ(standing_of({DType::f16, 65521, infinity, infinity}), Standing::same_special);
   // The reference overflowed at its store, the target did not.
   EXPECT_EQ(standing_of({DType::f16, 65519, infinity, 65504}), Standing::overflow_edge);
+  // 65584 is 64 beyond the edge, its own floor 16; but the reference, 80 off, stayed finite as well.
+  EXPECT_EQ(standing_of({DType::f16, 65584, 65504, 65504}), Standing::overflow_edge);
+  EXPECT_EQ(standing_of({DType::f16, 65584, infinity, 65504}), Standing::wrong);
   // Never NaN or the other infinity.
   EXPECT_EQ(standing_of({DType::f16, 65519, 65504, nan}), Standing::wrong);
   EXPECT_EQ(standing_of({DType::f16, 65519, 65504, -infinity}), Standing::wrong);

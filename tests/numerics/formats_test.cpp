@@ -170,6 +170,8 @@ TEST(formats, rounds_once) {
   EXPECT_EQ(round_value(DType::bf16, DoubleDouble(1 + 0x1p-8, -0x1p-60)), 1);
   EXPECT_EQ(round_value(DType::bf16, DoubleDouble(1 + 0x1p-7 + 0x1p-8, -0x1p-60)), 1 + 0x1p-7);
   EXPECT_EQ(round_value(DType::bf16, DoubleDouble(-1 - 0x1p-8, 0x1p-60)), -1);
+  // Just above a tie, and the low word does not bring it back to it.
+  EXPECT_EQ(round_value(DType::bf16, DoubleDouble(1 + 0x1p-8 + 0x1p-52, -0x1p-54)), 1 + 0x1p-7);
   EXPECT_EQ(round_value(DType::f32, DoubleDouble(1 + 0x1p-24, 0x1p-80)), 1 + 0x1p-23);
   EXPECT_EQ(round_value(DType::f64, DoubleDouble(1, 0x1p-60)), 1);
 }

@@ -206,6 +206,23 @@ TEST(gate, a_line_with_too_large_a_golden_bound_judges_nothing) {
   EXPECT_TRUE(gate.passed());
 }
 
+TEST(gate, a_line_adds_its_own_golden_bound) {
+  const Output output{.dtype = DType::f32,
+                      .golden = {1024, 1},
+                      .reference = {1025, 1},
+                      .target = {1024, 1},
+                      .bound = {0.001, 0x1p-20},
+                      .magnitude = {4096, 1},
+                      .lines = {0, 1, 2}};
+  const LineGate lines = output.judged().gate.lines;
+  EXPECT_EQ(lines.threshold, 2 + 0.001); // both ratios are 0: the first line
+  Output second = output;
+  second.target[1] = 1 + 0x1p-13;
+  EXPECT_EQ(second.judged().gate.lines.line, 1);
+  EXPECT_EQ(second.judged().gate.lines.threshold, 2.0 / 4096 + 0x1p-20);
+  EXPECT_EQ(second.judged().gate.lines.golden_bound, 0x1p-20);
+}
+
 TEST(gate, the_envelope_replaces_the_reference) {
   Output output = three();
   output.target[2] = 4 + 0x1p-21;

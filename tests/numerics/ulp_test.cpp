@@ -86,6 +86,11 @@ TEST(ulp, a_violation_exceeds_the_limit_and_twice_the_legal_distance) {
   EXPECT_EQ(result.violations, 1);
   EXPECT_EQ(result.worst_element, 1);
   EXPECT_EQ(result.allowed, 4u);
+  // Twice 2 is enough for 4.
+  EXPECT_EQ(check_ulps(DType::f32, {rounded.data(), 1}, std::vector<double>{1 + 4 * 0x1p-23},
+                       std::vector<std::uint64_t>{2}, 2)
+                .violations,
+            0);
   legal = {2, 3, 0, 0, 0};
   EXPECT_EQ(check_ulps(DType::f32, rounded, target, legal, 2).violations, 0);
 
