@@ -12,7 +12,7 @@ give_up() { local code=$1; shift; say "$@"; exit "$code"; }
 
 # Debian's names. The compiler is the newest LLVM of 22 to 19 that the system has whole or can get.
 llvm_versions="22 21 20 19"
-llvm_packages() { echo "clang-$1 llvm-$1-dev libclang-rt-$1-dev lld-$1"; }
+llvm_packages() { echo "clang-$1 llvm-$1-dev libclang-rt-$1-dev"; }
 lint_packages() { echo "clang-format-$1 clang-tidy-$1 git"; }
 library_packages="cmake ninja-build libfmt-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev libmuparser-dev
   librandom123-dev libzip-dev libpugixml-dev libmpfr-dev libboost-context-dev libxxhash-dev zlib1g-dev
