@@ -103,41 +103,6 @@ Result<void> check_new_names(const Manifest& manifest, const OpInfo& op) {
   return {};
 }
 
-Result<void> check_names(const Expression& expression, const Manifest& manifest, const OpInfo& op,
-                         std::size_t lets_visible, const std::string& what) {
-  for (const std::string& name : expression.names()) {
-    const auto let = index_of(manifest.lets, name);
-    if (index_of(op.dims, name) || (let && *let < lets_visible)) continue;
-    if (let)
-      return user_error(expression.place(), "{} uses '{}', which [let] defines only further down", what,
-                        name);
-    return user_error(expression.place(), "{} uses '{}', which is neither a dimension ({}) nor a [let] ({})",
-                      what, name, listed(op.dims), listed(manifest.lets));
-  }
-  return {};
-}
-
-Result<void> check_expressions(const Manifest& manifest, const OpInfo& op) {
-  for (std::size_t i = 0; i < manifest.lets.size(); ++i)
-    ASSAY_TRY_VOID(
-        check_names(manifest.lets[i].value, manifest, op, i, fmt::format("'{}'", manifest.lets[i].name)));
-  const std::size_t all = manifest.lets.size();
-  for (const LaunchText& launch : manifest.launches) {
-    for (const Expression& size : launch.grid) ASSAY_TRY_VOID(check_names(size, manifest, op, all, "grid"));
-    for (const Expression& size : launch.block) ASSAY_TRY_VOID(check_names(size, manifest, op, all, "block"));
-    ASSAY_TRY_VOID(check_names(launch.shared, manifest, op, all, "shared"));
-    ASSAY_TRY_VOID(
-        expand_name(launch.kernel, launch.place, [&](const std::string& name) -> std::optional<std::string> {
-          if (name == "T" || index_of(manifest.lets, name) || index_of(op.dims, name)) return "1";
-          return std::nullopt;
-        }));
-  }
-  for (const ScratchText& scratch : manifest.scratch)
-    for (const Expression& size : scratch.shape)
-      ASSAY_TRY_VOID(check_names(size, manifest, op, all, fmt::format("the shape of '{}'", scratch.name)));
-  return {};
-}
-
 Result<BoundArgument> bind_argument(const ArgumentText& text, const Manifest& manifest, const OpInfo& op,
                                     const LaunchText& launch) {
   using Form = BoundArgument::Form;
@@ -297,7 +262,6 @@ Result<Binding> bind_names(const Manifest& manifest, const Op& op) {
   ASSAY_TRY_VOID(bind_dims(manifest, info, binding));
   ASSAY_TRY_VOID(bind_params(manifest, info, binding));
   ASSAY_TRY_VOID(check_new_names(manifest, info));
-  ASSAY_TRY_VOID(check_expressions(manifest, info));
   ASSAY_TRY_VOID(bind_launches(manifest, info, binding));
   ASSAY_TRY_VOID(bind_layouts(manifest, info, binding));
   ASSAY_TRY_VOID(check_tolerance(manifest, info));

@@ -4,6 +4,7 @@
 #include "harness/base/hash.h"
 #include "harness/numerics/bulk.h"
 #include "harness/numerics/confirmation.h"
+#include "harness/numerics/formats.h"
 #include "harness/numerics/ulp.h"
 #include "harness/run/describe.h"
 #include "harness/run/envelope.h"
@@ -19,12 +20,12 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// The gate of trial.tensors[i] with the envelope in place of the reference.
-Gate gate_by_envelope(const Trial& trial, std::size_t i, const Envelope& envelope, const Tolerance& tolerance,
-                      const OpInfo& op) {
+// The comparison of trial.tensors[i] with the envelope in place of the reference.
+Comparison by_envelope(const Trial& trial, std::size_t i, const Envelope& envelope,
+                       const Tolerance& tolerance, const OpInfo& op) {
   Comparands comparands = comparands_of(trial, i);
   comparands.envelope_error = envelope.error(i);
-  return compare(comparands, gate_rule(trial, i, tolerance, op)).gate;
+  return compare(comparands, gate_rule(trial, i, tolerance, op));
 }
 
 UlpResult ulps_by_envelope(const Trial& trial, std::size_t i, const Envelope& envelope,
@@ -49,8 +50,7 @@ std::vector<Suspect> suspects_of(const Gate& gate, double fudge, const std::vect
                         gate.golden_bound, bound_at(bounds, gate.worst_element)});
   const LineGate& line = gate.lines;
   if (line.lines_over > 0)
-    suspects.push_back({fudge, line.target_error, line.rho * line.magnitude, line.floor,
-                        std::max(0.0, line.threshold - fudge * line.rho * line.magnitude - line.floor),
+    suspects.push_back({fudge, line.target_error, line.reach, line.floor, line.golden_bound,
                         bound_at(bounds, line.element)});
   return suspects;
 }
@@ -60,7 +60,7 @@ double ratio_by_envelope(const Op& op, const Trial& trial, std::size_t i, std::v
                          const Tolerance& tolerance) {
   Envelope envelope(op, trial, std::move(instruments));
   for (;;) {
-    const Gate gate = gate_by_envelope(trial, i, envelope, tolerance, op.info());
+    const Gate gate = by_envelope(trial, i, envelope, tolerance, op.info()).gate;
     if (gate.passed() || !envelope.widen()) return gate.worst_ratio();
   }
 }
@@ -78,6 +78,21 @@ std::optional<std::size_t> same_output(const Trial& trial, const TensorReport& r
   for (std::size_t i = 0; i < trial.tensors.size(); ++i)
     if (trial.tensors[i].tensor == report.tensor) return i;
   return std::nullopt;
+}
+
+// Whether NaN and infinities are out of place only where |g| is within a factor 4 of the output type's
+// overflow.
+bool only_near_overflow(const Trial& trial, std::size_t i) {
+  const Evaluated& golden = trial.golden[i];
+  const double near = format_of(trial.tensors[i].dtype).largest / 4;
+  for (std::size_t k = 0; k < golden.value.size(); ++k) {
+    const double g = golden.value[k], t = trial.target[i][k];
+    if (std::isfinite(g) && std::abs(g) < near && !std::isfinite(t) &&
+        (golden.formula_overflows.empty() || !golden.formula_overflows[k]))
+      return false;
+    if (std::isnan(g) != std::isnan(t)) return false;
+  }
+  return true;
 }
 
 class Confirmer {
@@ -99,10 +114,17 @@ class Confirmer {
         std::erase_if(open, [&](std::size_t k) { return explained(suspects[k], envelope, results[k]); });
       for (const std::size_t k : open) {
         results[k].evaluations = envelope.evaluations();
-        if (suspects[k].signature.kind == Kind::gate)
+        switch (suspects[k].signature.kind) {
+        case Kind::gate:
           ASSAY_TRY_VOID(confirm_gate(suspects[k], envelope, results[k]));
-        else
-          confirm_ulps(results[k]);
+          break;
+        case Kind::ulp:
+          confirm(results[k], "further off than twice any of {} legal evaluations");
+          break;
+        default:
+          confirm(results[k], "not so by the thresholds of {} legal evaluations");
+          break;
+        }
       }
     }
     for (std::size_t k = 0; k < suspects.size(); ++k)
@@ -122,10 +144,11 @@ class Confirmer {
       if (ulps.violations != 0) return false;
       result.severity = 1;
     } else {
-      const Gate gate = gate_by_envelope(trial_, i, envelope, case_.tolerance, op_.info());
-      result.severity = gate.worst_ratio();
+      const Comparison comparison = by_envelope(trial_, i, envelope, case_.tolerance, op_.info());
+      const Gate& gate = comparison.gate;
+      result.severity = comparison.structure.passed() ? gate.worst_ratio() : infinity;
       result.threshold = gate.lines.ratio > gate.ratio ? gate.lines.threshold : gate.threshold;
-      if (!gate.passed()) return false;
+      if (!comparison.structure.passed() || !gate.passed()) return false;
     }
     result.evaluations = envelope.evaluations();
     result.how = fmt::format("explained by {} legal evaluations", envelope.evaluations());
@@ -134,18 +157,22 @@ class Confirmer {
 
   Result<void> confirm_gate(const Violation& suspect, const Envelope& envelope, Confirmed& result) {
     const std::size_t i = suspect.report;
-    const Gate gate = gate_by_envelope(trial_, i, envelope, case_.tolerance, op_.info());
+    const Gate gate = by_envelope(trial_, i, envelope, case_.tolerance, op_.info()).gate;
     if (bounds_.empty()) bounds_ = rigorous_bounds(op_, trial_, kernel_.approximates());
     const std::vector<Suspect> rules = suspects_of(gate, case_.tolerance.fudge, bounds_[i]);
     ASSAY_CHECK(!rules.empty(), "a suspect of {} that the envelope explains", trial_.tensors[i].name);
     result.rigorous_bound = rules.front().rigorous_bound;
-    for (const Suspect& rule : rules)
-      if (judge_on_input(rule) == Confirmation::finding_at_once) {
-        result.rigorous_bound = rule.rigorous_bound;
-        result.finding = true;
-        result.how = fmt::format("above the rigorous bound {}", value_text(rule.rigorous_bound));
-        return {};
-      }
+    const BeyondBound beyond =
+        beyond_rigorous_bound(comparands_of(trial_, i), bounds_[i], gate.absolute_floor);
+    const auto at_once = std::ranges::find_if(
+        rules, [](const Suspect& rule) { return judge_on_input(rule) == Confirmation::finding_at_once; });
+    if (beyond.element >= 0 || at_once != rules.end()) {
+      result.finding = true;
+      if (at_once == rules.end()) result.rigorous_bound = beyond.rigorous_bound;
+      if (at_once != rules.end()) result.rigorous_bound = at_once->rigorous_bound;
+      result.how = fmt::format("above the rigorous bound {}", value_text(result.rigorous_bound));
+      return {};
+    }
     if (mode_ == JudgeMode::on_this_input) {
       result.finding = true;
       result.how = fmt::format("above the envelope of {} legal evaluations", result.evaluations);
@@ -188,9 +215,9 @@ class Confirmer {
     return ratio_by_envelope(op_, again, *i, instruments_, case_.tolerance);
   }
 
-  static void confirm_ulps(Confirmed& result) {
+  static void confirm(Confirmed& result, fmt::format_string<int&> how) {
     result.finding = true;
-    result.how = fmt::format("further off than twice any of {} legal evaluations", result.evaluations);
+    result.how = fmt::format(how, result.evaluations);
   }
 
   // Pooled over redraws until there are elements enough; the legal orders see the same elements.
@@ -243,6 +270,19 @@ class Confirmer {
 };
 
 } // namespace
+
+bool needs_confirmation(const Trial& trial, const Violation& violation) {
+  switch (violation.signature.kind) {
+  case Kind::gate:
+  case Kind::ulp:
+  case Kind::bias:
+    return true;
+  case Kind::structure:
+    return only_near_overflow(trial, violation.report);
+  default:
+    return false;
+  }
+}
 
 Case redrawn(const Case& test_case, std::uint64_t k) {
   Case again = test_case;

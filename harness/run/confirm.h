@@ -30,7 +30,11 @@ struct Confirmed {
   std::string how;           // "above the rigorous bound 3.1e-07", "15 of 16 redraws above threshold'", ...
 };
 
-// For each of `suspects` (violations of `trial` of kind gate, ulp or bias) what became of it.
+// Kinds gate, ulp and bias; and structure where every wrong element lies so near the overflow of its type
+// that the reference's small errors may be all that makes it wrong (numerics/errors.h: Standing).
+bool needs_confirmation(const Trial& trial, const Violation& violation);
+
+// For each of `suspects` (violations of `trial` for which needs_confirmation holds) what became of it.
 Result<std::vector<Confirmed>> confirm(Kernel& kernel, const Case& test_case, const Trial& trial,
                                        std::span<const Violation> suspects, JudgeMode mode);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <vector>
 
 namespace assay {
@@ -19,6 +20,8 @@ std::string element_text(const std::string& tensor, std::span<const std::int64_t
   return fmt::format("{}[{}]", tensor, fmt::join(at, ","));
 }
 
-std::string value_text(double value) { return fmt::format("{:.7g}", value); }
+std::string value_text(double value) {
+  return std::isnan(value) ? "nan" : fmt::format("{:.7g}", value); // a NaN's sign says nothing
+}
 
 } // namespace assay

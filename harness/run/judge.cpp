@@ -15,8 +15,6 @@ namespace {
 constexpr std::uint64_t sampled_one_in = 16;   // cases that run twice though nothing is suspected
 constexpr int repeats_where_order_matters = 7; // 8 runs in all
 
-bool needs_confirmation(Kind kind) { return kind == Kind::gate || kind == Kind::ulp || kind == Kind::bias; }
-
 std::uint64_t schedule_of_repeat(const Case& test_case, int repeat) {
   return test_case.schedule_seed ^ content_hash64(fmt::format("repeat {}", repeat));
 }
@@ -103,7 +101,7 @@ class Judge {
     std::vector<Violation> suspects;
     for (const Violation& violation : trial.violations) {
       if (is_found(violation.signature) || is_explained(violation)) continue;
-      if (needs_confirmation(violation.signature.kind))
+      if (needs_confirmation(trial, violation))
         suspects.push_back(violation);
       else
         add_finding(violation, trial, test_case, nullptr);
@@ -170,7 +168,7 @@ std::optional<double> shows(Kernel& kernel, const Case& test_case, const Signatu
   if (!trial) return std::nullopt;
   const auto violation = std::ranges::find(trial->violations, signature, &Violation::signature);
   if (violation == trial->violations.end()) return std::nullopt;
-  if (!needs_confirmation(signature.kind)) return std::numeric_limits<double>::infinity();
+  if (!needs_confirmation(*trial, *violation)) return std::numeric_limits<double>::infinity();
   const auto confirmed = confirm(kernel, test_case, *trial, {&*violation, 1}, JudgeMode::on_this_input);
   if (!confirmed || !confirmed->front().finding) return std::nullopt;
   return confirmed->front().severity;

@@ -96,11 +96,11 @@ TEST(Minimize, LimitsEndIt) {
 
 TEST(ElementsOffBase, CountsWhatAReaderMustLookAt) {
   const CaseSpace space = matrix_space();
-  EXPECT_EQ(elements_off_base(matrix_case(4, 8, "zero", space), space), 0u);
+  EXPECT_EQ(elements_off_base(matrix_case(4, 8, "zero()", space), space), 0u);
   EXPECT_EQ(elements_off_base(matrix_case(4, 8, "constant(value=3)", space), space), 0u);
   EXPECT_EQ(elements_off_base(matrix_case(4, 8, "normal(mean=0, stddev=1)", space), space), 32u);
   EXPECT_EQ(elements_off_base(matrix_case(4, 8, "one_hot(value=1, place=0)", space), space), 4u);
-  Case test_case = matrix_case(4, 8, "zero", space);
+  Case test_case = matrix_case(4, 8, "zero()", space);
   test_case.inputs[0].overrides = {{{1, 2}, 0x3f800000}, {{3, 7}, 0x40000000}};
   EXPECT_EQ(elements_off_base(test_case, space), 2u);
 }

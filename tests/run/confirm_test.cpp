@@ -69,7 +69,7 @@ TEST(Confirm, AUniqueInputIsConfirmedByTheBoundAlone) {
       right_softmax(launch);
       launch.buffer<float>(1)[0] *= 1 + factor;
     });
-    const Judgement judgement = fake.judged(fake.make_case(1, 8, "zero"));
+    const Judgement judgement = fake.judged(fake.make_case(1, 8, "zero()"));
     EXPECT_EQ(!judgement.findings.empty(), finding) << factor;
   }
 }

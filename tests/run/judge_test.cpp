@@ -65,7 +65,7 @@ TEST(Judge, AnErrorInsideTheEnvelopeIsALuckyReference) {
   // On equal logits over 4 columns the reference is exact (1/4), so any error at all is a suspect. One unit
   // in the last place is what a legal evaluation may be off.
   const SoftmaxOnFake fake(off_by(0x1p-25f));
-  const Judgement judgement = fake.judged(fake.make_case(1, 4, "zero"));
+  const Judgement judgement = fake.judged(fake.make_case(1, 4, "zero()"));
   EXPECT_THAT(judgement.findings, IsEmpty());
   ASSERT_THAT(judgement.lucky, SizeIs(1));
   EXPECT_EQ(judgement.lucky[0].violation.signature.kind, Kind::gate);
@@ -160,7 +160,7 @@ TEST(Judge, ShowsAsksForTheVerySignature) {
   const Case overflowing = fake.make_case(1, 2, "constant(value=100)");
   Signature signature{"fake", Pass::forward, "y", Kind::structure, {}};
   EXPECT_TRUE(shows(*fake.kernel, overflowing, signature));
-  EXPECT_FALSE(shows(*fake.kernel, fake.make_case(1, 2, "zero"), signature));
+  EXPECT_FALSE(shows(*fake.kernel, fake.make_case(1, 2, "zero()"), signature));
   signature.kind = Kind::gate;
   EXPECT_FALSE(shows(*fake.kernel, overflowing, signature));
 }

@@ -12,7 +12,7 @@
 
 namespace assay::testing {
 
-inline constexpr const char* softmax_manifest = R"(
+inline constexpr const char* softmax_manifest = R"toml(
 name = "fake"
 op = "softmax"
 source = "fake.ptx"
@@ -27,9 +27,10 @@ kernel = "softmax"
 grid = ["rows"]
 block = ["block"]
 args = ["x", "y", "cols"]
-)";
+)toml";
 
-inline constexpr const char* softmax_ptx = ".version 8.0\n.target sm_90\n.visible .entry softmax()\n{\nret;\n}\n";
+inline constexpr const char* softmax_ptx =
+    ".version 8.0\n.target sm_90\n.visible .entry softmax()\n{\nret;\n}\n";
 
 // x, y as rows of floats, and what is subtracted before the exponential.
 inline void softmax_rows(FakeLaunch& launch, const std::function<float(std::span<const float>)>& shift) {
