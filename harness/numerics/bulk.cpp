@@ -3,6 +3,7 @@
 #include "harness/base/check.h"
 #include "harness/numerics/formats.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -80,7 +81,7 @@ void widen(DType type, std::span<const std::byte> in, std::span<double> out) {
   const std::size_t count = out.size();
   switch (type) {
   case DType::f64:
-    std::memcpy(out.data(), from, in.size());
+    for (std::size_t i = 0; i < count; ++i) out[i] = load<double>(from, i);
     return;
   case DType::f32:
     for (std::size_t i = 0; i < count; ++i) out[i] = load<float>(from, i);
@@ -152,7 +153,7 @@ void round_values(DType type, std::span<const double> in, std::span<const double
   }
   switch (type) {
   case DType::f64:
-    std::memcpy(out.data(), in.data(), in.size_bytes());
+    std::ranges::copy(in, out.begin());
     return;
   case DType::f32:
     round_all<DType::f32>(in, out);
