@@ -142,5 +142,17 @@ TEST(envelope, takes_the_largest_of_every_legal_evaluation) {
   EXPECT_EQ(envelope, (std::vector<double>{0.5, infinity, 0, 0}));
 }
 
+TEST(envelope, errors_are_those_of_the_gate) {
+  const std::vector<double> golden{1, 1e9}, low{0x1p-60, 0}, values{1 + 0x1p-52, 448};
+  std::vector<double> envelope(2);
+  widen_envelope({.dtype = DType::f64, .golden = golden, .golden_low = low}, values, envelope);
+  EXPECT_EQ(envelope, (std::vector<double>{0x1p-52 - 0x1p-60, 1e9 - 448}));
+  envelope = {0, 0};
+  widen_envelope({.dtype = DType::f8e4m3, .golden = golden}, values, envelope);
+  EXPECT_EQ(envelope, (std::vector<double>{0x1p-52, 0})); // saturated
+  widen_envelope({.dtype = DType::f32, .golden = golden}, std::vector<double>{0.5, 1e9}, envelope);
+  EXPECT_EQ(envelope, (std::vector<double>{0.5, 0}));
+}
+
 } // namespace
 } // namespace assay
