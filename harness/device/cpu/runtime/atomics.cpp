@@ -120,7 +120,7 @@ void run_atomic(WarpContext& context, std::uint32_t& lanes, const AtomicAccess& 
     report_forbidden_store(context, access.access, region, static_cast<unsigned>(std::countr_zero(lanes)),
                            at.offset_of(static_cast<unsigned>(std::countr_zero(lanes)), sizeof(T)));
   }
-  if (region.races && context.launch->checks.races)
+  if (region.races && context.launch->races_checked())
     check_atomic_race<sizeof(T)>(context, lanes, access.access, at);
   const bool shared = region.kind == RegionKind::shared;
   bool changed = false;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -17,8 +18,11 @@ std::int64_t element_count(const std::vector<std::int64_t>& shape) {
 std::vector<std::int64_t> row_major(const std::vector<std::int64_t>& shape) {
   std::vector<std::int64_t> strides(shape.size());
   std::int64_t stride = 1;
-  for (std::size_t d = shape.size(); d-- > 0; stride *= std::max<std::int64_t>(shape[d], 1))
+  for (std::size_t d = shape.size(); d-- > 0;) {
     strides[d] = stride;
+    if (__builtin_mul_overflow(stride, std::max<std::int64_t>(shape[d], 1), &stride))
+      stride = std::numeric_limits<std::int64_t>::max(); // a size that allocate() refuses
+  }
   return strides;
 }
 

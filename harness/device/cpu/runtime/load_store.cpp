@@ -38,7 +38,7 @@ void load_lanes(WarpContext& context, std::uint32_t& lanes, const Access& access
   const std::byte* data = region.data;
   if (access.ordering != weak) [[unlikely]]
     strong_load(context, lanes, access, at, size);
-  if (region.races && context.launch->checks.races) check_load_race<size>(context, lanes, access, at);
+  if (region.races && context.launch->races_checked()) check_load_race<size>(context, lanes, access, at);
   if (at.pattern == Pattern::consecutive && lanes == ~0u) {
     const std::byte* from = data + at.base;
     if constexpr (Vector == 1) {
@@ -88,7 +88,7 @@ void store_lanes(WarpContext& context, std::uint32_t& lanes, const Access& acces
   }
   if (access.ordering != weak) [[unlikely]]
     strong_store(context, lanes, access, at, size);
-  if (region.races && context.launch->checks.races)
+  if (region.races && context.launch->races_checked())
     check_store_race<size>(context, lanes, access, at, [&](unsigned lane, std::byte* bytes) {
       for (unsigned v = 0; v < Vector; ++v)
         std::memcpy(bytes + v * Bytes, &values[v * warp_lanes + lane], Bytes);
@@ -124,9 +124,11 @@ template <class F> void for_shape(const Access& access, F&& f) {
     ASSAY_SHAPE(1, 1)
     ASSAY_SHAPE(1, 2)
     ASSAY_SHAPE(1, 4)
-    ASSAY_SHAPE(1, 8) ASSAY_SHAPE(2, 1) ASSAY_SHAPE(2, 2) ASSAY_SHAPE(2, 4) ASSAY_SHAPE(2, 8)
-        ASSAY_SHAPE(4, 1) ASSAY_SHAPE(4, 2) ASSAY_SHAPE(4, 4) ASSAY_SHAPE(4, 8) ASSAY_SHAPE(8, 1)
-            ASSAY_SHAPE(8, 2) ASSAY_SHAPE(8, 4) ASSAY_SHAPE(16, 1) ASSAY_SHAPE(16, 2)
+    ASSAY_SHAPE(1, 8)
+    ASSAY_SHAPE(2, 1)
+    ASSAY_SHAPE(2, 2) ASSAY_SHAPE(2, 4) ASSAY_SHAPE(2, 8) ASSAY_SHAPE(4, 1) ASSAY_SHAPE(4, 2)
+        ASSAY_SHAPE(4, 4) ASSAY_SHAPE(4, 8) ASSAY_SHAPE(8, 1) ASSAY_SHAPE(8, 2) ASSAY_SHAPE(8, 4)
+            ASSAY_SHAPE(16, 1) ASSAY_SHAPE(16, 2)
 #undef ASSAY_SHAPE
                 default : ASSAY_CHECK(false, "an access of {} x {} bytes", unsigned{access.vector},
                                       unsigned{access.element_bytes});

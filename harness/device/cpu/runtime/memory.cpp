@@ -31,7 +31,7 @@ Result<std::size_t> storage_bytes(const BufferSpec& spec, const std::vector<std:
     return user_error({}, "buffer {}: {} strides for {} dimensions", spec.name, spec.strides.size(),
                       spec.shape.size());
   __extension__ using Wide = __int128;
-  Wide last = 0;
+  Wide last = 0, count = 1;
   bool empty = false;
   for (std::size_t d = 0; d < spec.shape.size(); ++d) {
     if (spec.shape[d] < 0)
@@ -39,14 +39,22 @@ Result<std::size_t> storage_bytes(const BufferSpec& spec, const std::vector<std:
     if (strides[d] < 0) return user_error({}, "buffer {}: stride {} is {}", spec.name, d, strides[d]);
     if (spec.shape[d] == 0) empty = true;
     last += Wide{std::max<std::int64_t>(spec.shape[d] - 1, 0)} * strides[d];
-    if (last > Wide{1} << 62) break;
+    count *= std::max<std::int64_t>(spec.shape[d], 1);
+    if (last > Wide{1} << 62 || count > Wide{1} << 62) break;
   }
   if (empty) return std::size_t{0};
-  const Wide bytes = (last + 1) * static_cast<Wide>(size_of(spec.dtype));
+  const Wide bytes = std::max(last + 1, count) * static_cast<Wide>(size_of(spec.dtype));
   if (bytes > static_cast<Wide>(max_buffer_bytes))
     return user_error({}, "buffer {} needs more than the {} MiB that the CPU device has", spec.name,
                       max_buffer_bytes >> 20);
-  return static_cast<std::size_t>(bytes);
+  return static_cast<std::size_t>(last + 1) * size_of(spec.dtype);
+}
+
+// Whether elements overlap (a stride of 0), so that their count says nothing about gaps.
+bool overlapping(const Region& region) {
+  for (std::size_t d = 0; d < region.shape.size(); ++d)
+    if (region.strides[d] == 0 && region.shape[d] > 1) return true;
+  return false;
 }
 
 } // namespace
@@ -94,7 +102,7 @@ Result<BufferId> Memory::allocate(const BufferSpec& spec, std::span<const std::b
   const auto count = static_cast<std::size_t>(element_count(spec.shape));
   ASSAY_CHECK(dense.empty() || dense.size() == count * size, "buffer {} has {} bytes, given {}", spec.name,
               count * size, dense.size());
-  const bool full = count * size == bytes;
+  const bool full = count * size == bytes && !overlapping(region);
   const bool defined = spec.initialized && full;
   if (!full || dense.empty()) poison(region.data, spec.offset, bytes);
   const bool track = (track_undefined || spec.role == BufferRole::output) && !defined;

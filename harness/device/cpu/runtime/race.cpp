@@ -65,8 +65,10 @@ RaceAccess begin_race_check(WarpContext& context, std::uint32_t lanes, const Acc
   Region& region = *at.region;
   Block& block = *context.block;
   segments.make_room();
-  if (context.segment < std::max(block.barrier_floor, segments.floor()))
-    context.segment = segments.add(block.number, context.warp.warp_index);
+  if (context.segment < std::max(block.barrier_floor, segments.floor())) {
+    context.trusted_segment = context.latest_segment;
+    context.latest_segment = context.segment = segments.add(block.number, context.warp.warp_index);
+  }
   Segment& segment = segments.at(context.segment);
   (writes ? segment.wrote_at : segment.read_at) = access.site;
   RaceShadow& shadow = *region.races;

@@ -122,7 +122,8 @@ void Scheduler::start_block_(Launch& launch, std::uint64_t number) {
     context.origin = {};
     context.spin_site = ~0u;
     context.spun = false;
-    context.segment = context.trusted_segment = context.fenced = context.acquired_floor = 0;
+    context.segment = context.latest_segment = context.trusted_segment = context.fenced =
+        context.acquired_floor = 0;
     context.known.fill(0);
     context.acquired.clear();
     context.local_top = 0;

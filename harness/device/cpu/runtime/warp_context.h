@@ -51,7 +51,8 @@ struct WarpContext {
   bool spun = false; // the last slice ended because the warp only waits for memory to change
 
   // The race check: see segments.h.
-  std::uint32_t segment = 0; // of the current accesses; older than the block's floor: a new one is due
+  std::uint32_t segment = 0;        // of the current accesses; older than the block's floor: a new one is due
+  std::uint32_t latest_segment = 0; // the last one begun in this block
   std::uint32_t trusted_segment = 0; // found to be ordered before this warp
   std::uint32_t fenced = 0;          // newest segment before the last fence
   std::uint32_t acquired_floor = 0;  // segments began before the last acquire or partial barrier
@@ -132,6 +133,8 @@ struct Launch {
   std::string* print_sink = nullptr;
   std::size_t printed = 0;
   std::uint64_t grid_id = 0;
+
+  bool races_checked() const { return checks.races && segments.active(); }
 };
 
 // "thread (5,0,0) of block (7,0,0)"
