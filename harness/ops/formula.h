@@ -109,6 +109,9 @@ struct At {
 struct Constant {
   double high, low;
 };
-inline constexpr Constant sqrt_half{0x1.6a09e667f3bcdp-1, -0x1.bdd3413b26456p-55};
+inline constexpr Constant sqrt_half{0x1.6a09e667f3bcdp-1, -0x1.bdd3413b26456p-55}; // 1 / sqrt(2)
+inline constexpr Constant sqrt_two_over_pi{0x1.9884533d43651p-1, -0x1.cbc0d30ebfd15p-55};
+inline constexpr Constant one_over_sqrt_two_pi{0x1.9884533d43651p-2, -0x1.cbc0d30ebfd15p-56};
+inline constexpr Constant gelu_cubic{0x1.6e4e26d4801f7p-5, 0x1.441355475a31ap-59}; // 0.044715
 
 } // namespace assay

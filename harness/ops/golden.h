@@ -30,6 +30,7 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
   double magnitude = 0;
   bool overflows = false;
 
+  static constexpr bool is_golden = true;
   static constexpr double u = 0x1p-53;
   static constexpr double largest =
       wide ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();

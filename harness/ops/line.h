@@ -5,8 +5,9 @@
 //   no
 //         promised order; several stages may follow each other and share run.scratch(n).
 //   Line  one independent slice.
+//     is_golden                    this instrument stands for the truth: use a form that does not cancel
 //     index(k)                     which slice: the k-th of the dims given to lines()
-//     size(dim)  param(p)  algorithm()
+//     size(dim)  param(p)  algorithm()  number(literal)
 //     load(x, {r, c})              the element as a Number; load_index(t, {r}) an integer element
 //     store(y, {r, c}, v)          rounds to the tensor's type; store_index for integers
 //     round(v)                     to the case's storage type T: where the eager formula rounds
@@ -117,6 +118,7 @@ template <class N> class Run {
 template <class N> class Line {
  public:
   using Number = N;
+  static constexpr bool is_golden = requires { requires N::is_golden; };
 
   std::int64_t index(int k = 0) const { return index_[static_cast<std::size_t>(k)]; }
   std::int64_t size(const Dim& dim) const { return run_.size(dim); }
@@ -137,6 +139,7 @@ template <class N> class Line {
     v.store(view.slot, i);
   }
   void store_index(const TensorSpec& tensor, const At& at, std::int64_t v) { store(tensor, at, N(v)); }
+  N number(double exact) const { return exact; }
   N round(const N& v) const { return v.rounded(*run_.storage); }
 
   template <class F> void each(std::int64_t n, const F& f) const {

@@ -85,6 +85,7 @@ template <class Real> struct Rigorous : Operators<Rigorous<Real>> {
   struct Sum {
     double total = 0, correction = 0, size = 0, error = 0, count = 0;
     void add(const Rigorous& term) {
+      if (term.v == 0 && term.error == 0) return; // adding an exact 0 is exact
       const double sum = total + term.v;
       if (std::isfinite(sum))
         correction += std::fabs(total) >= std::fabs(term.v) ? (total - sum) + term.v : (term.v - sum) + total;

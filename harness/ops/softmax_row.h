@@ -28,6 +28,15 @@ template <class Line, class Row> auto online_state(const Line& line, long long n
       });
 }
 
+// The state in either algorithm, n >= 1.
+template <class Line, class Row>
+auto softmax_state(const Line& line, long long n, const Row& row, int algorithm = two_pass) {
+  using Number = typename Line::Number;
+  if (algorithm == online) return online_state(line, n, row);
+  const Number largest = line.max(n, row);
+  return SoftmaxState<Number>{largest, line.sum(n, [&](auto i) { return exp(row(i) - largest); })};
+}
+
 // p[i] = exp(row(i) - max) / sum, in the line's scratch.
 template <class Line, class Row>
 auto softmax_row(Line& line, long long n, const Row& row, int algorithm = two_pass) {

@@ -30,6 +30,7 @@ class Mp {
   friend Mp sqrt(const Mp& a) { return with(mpfr_sqrt, a); }
   friend Mp rsqrt(const Mp& a) { return with(mpfr_rec_sqrt, a); }
   friend Mp tanh(const Mp& a) { return with(mpfr_tanh, a); }
+  friend Mp atan(const Mp& a) { return with(mpfr_atan, a); }
   friend Mp erf(const Mp& a) { return with(mpfr_erf, a); }
   friend Mp erfc(const Mp& a) { return with(mpfr_erfc, a); }
 

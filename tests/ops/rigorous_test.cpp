@@ -71,6 +71,7 @@ TEST_P(RigorousTest, BoundsEveryLegalEvaluation) {
         for (std::uint64_t seed = 0; seed < 3; ++seed) {
           std::vector<std::int64_t> dims(op.info().dims.size(), 3);
           dims.back() = seed == 0 ? 2 : seed == 1 ? 37 : 150;
+          if (op.info().name == "rope") dims = {3, 2, 1, 8, 5};
           OwnedProblem p(op, pass, dtype, dims);
           p.fill(kind, seed + 100);
           SCOPED_TRACE(fmt::format("{} {} {} cols {}", name_of(pass), name_of(dtype), kind, dims.back()));

@@ -1,12 +1,14 @@
-// y = x * rstd * (1 + weight), rstd = 1 / sqrt(mean(x^2) + eps) along each row.
+// y = x * rstd * (1 + weight), and rmsnorm: y = x * rstd * weight; rstd = 1 / sqrt(mean(x^2) + eps) along
+// each row.
 #pragma once
 
 #include "harness/ops/formula.h"
 
 namespace assay {
 
-struct OffsetRmsnorm {
-  static constexpr auto name = "offset_rmsnorm";
+// offset: whether 1 is added to the weight.
+template <bool offset> struct RmsnormFormula {
+  static constexpr auto name = offset ? "offset_rmsnorm" : "rmsnorm";
   static constexpr Dim rows{0, "rows"}, cols{1, "cols"};
   static constexpr Dim dims[] = {rows, cols};
   static constexpr auto x = TensorSpec::input(0, "x", "rows, cols").specials();
@@ -21,6 +23,10 @@ struct OffsetRmsnorm {
   static constexpr Param params[] = {eps};
   static constexpr bool reduces = true;
 
+  template <class Line> static typename Line::Number scale_of(const Line& line, long long i) {
+    const auto w = line.load(weight, {i});
+    return offset ? 1 + w : w;
+  }
   template <class Line> static auto rstd_of(const Line& line, long long r) {
     const auto n = line.size(cols);
     const auto squares = line.sum(n, [&](auto i) { return line.load(x, {r, i}) * line.load(x, {r, i}); });
@@ -32,9 +38,8 @@ struct OffsetRmsnorm {
       const auto r = line.index();
       const auto scale = rstd_of(line, r);
       line.store(rstd, {r}, scale);
-      line.each(line.size(cols), [&](auto i) {
-        line.store(y, {r, i}, line.load(x, {r, i}) * scale * (1 + line.load(weight, {i})));
-      });
+      line.each(line.size(cols),
+                [&](auto i) { line.store(y, {r, i}, line.load(x, {r, i}) * scale * scale_of(line, i)); });
     });
   }
 
@@ -46,7 +51,7 @@ struct OffsetRmsnorm {
       const auto r = line.index(), n = line.size(cols);
       scale[r] = rstd_of(line, r);
       const auto z = [&](auto i) { return line.load(x, {r, i}) * scale[r]; };
-      const auto h = [&](auto i) { return line.load(grad_y, {r, i}) * (1 + line.load(weight, {i})); };
+      const auto h = [&](auto i) { return line.load(grad_y, {r, i}) * scale_of(line, i); };
       const auto mean = line.sum(n, [&](auto i) { return h(i) * z(i); }) / n;
       line.each(n, [&](auto i) { line.store(grad_x, {r, i}, scale[r] * (h(i) - z(i) * mean)); });
     });
@@ -57,5 +62,8 @@ struct OffsetRmsnorm {
     });
   }
 };
+
+struct Rmsnorm : RmsnormFormula<false> {};
+struct OffsetRmsnorm : RmsnormFormula<true> {};
 
 } // namespace assay
