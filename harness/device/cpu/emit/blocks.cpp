@@ -197,4 +197,8 @@ Wait wait_of(const ptx::Instruction& i) {
   return Wait::none;
 }
 
+Result<std::vector<Block>> split_blocks(const ptx::Function& function, std::string_view origin) {
+  return Splitter(function, origin).run();
+}
+
 } // namespace assay::cpu

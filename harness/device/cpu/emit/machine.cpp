@@ -79,6 +79,7 @@ Result<std::unique_ptr<Machine>> Machine::make() {
   auto jit = llvm::orc::LLJITBuilder()
                  .setJITTargetMachineBuilder(std::move(*host))
                  .setLinkProcessSymbolsByDefault(false)
+                 .setPlatformSetUp(llvm::orc::setUpInactivePlatform) // no start-up code, no exceptions
                  .create();
   if (!jit) return llvm_error(jit.takeError());
   machine->jit_ = std::move(*jit);
