@@ -37,6 +37,18 @@ UlpResult ulps_by_envelope(const Trial& trial, std::size_t i, const Envelope& en
                     ulp_limit(tolerance, trial.tensors[i].dtype, op), golden.formula_overflows);
 }
 
+// target_error / threshold'. Where every legal evaluation is exact threshold' is 0, and one unit in the
+// output's last place stands in for it: else a marginal fault would shrink into such an input, where any bit
+// off looks gross.
+double severity_of(const Gate& gate, const Trial& trial, std::size_t i) {
+  const auto ratio = [&](double error, double threshold, double plain, std::int64_t element) {
+    if (threshold > 0 || element < 0) return plain;
+    return error / spacing(trial.tensors[i].dtype, trial.golden[i].value[static_cast<std::size_t>(element)]);
+  };
+  return std::max(ratio(gate.target_error, gate.threshold, gate.ratio, gate.worst_element),
+                  ratio(gate.lines.target_error, gate.lines.threshold, gate.lines.ratio, gate.lines.element));
+}
+
 double bound_at(const std::vector<double>& bounds, std::int64_t element) {
   return bounds.empty() || element < 0 ? infinity : bounds[static_cast<std::size_t>(element)];
 }
@@ -146,7 +158,7 @@ class Confirmer {
     } else {
       const Comparison comparison = by_envelope(trial_, i, envelope, case_.tolerance, op_.info());
       const Gate& gate = comparison.gate;
-      result.severity = comparison.structure.passed() ? gate.worst_ratio() : infinity;
+      result.severity = comparison.structure.passed() ? severity_of(gate, trial_, i) : infinity;
       result.threshold = gate.lines.ratio > gate.ratio ? gate.lines.threshold : gate.threshold;
       if (!comparison.structure.passed() || !gate.passed()) return false;
     }
