@@ -5,6 +5,7 @@
 #include "harness/base/files.h"
 #include "harness/base/hash.h"
 #include "harness/store/corpus.h"
+#include "harness/store/finding_store.h"
 #include "tools/interrupt.h"
 #include "tools/text.h"
 #include "tools/worker_process.h"
@@ -278,6 +279,8 @@ void Campaign::stop_workers() {
     std::this_thread::sleep_for(milliseconds(5));
   }
   for (Worker& worker : workers_) collect_findings(worker);
+  for (CampaignFinding& found : summary_.report.findings)
+    if (const auto hits = FindingStore(options_.out).hits(found.finding.signature)) found.hits = *hits;
 }
 
 Result<CampaignSummary> Campaign::run() {

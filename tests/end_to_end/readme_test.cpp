@@ -1,0 +1,107 @@
+// Everything in README.md is run. Its ```console blocks are run in order, in one folder that holds the
+// checkout's kernels and the files that the README shows; what they print must be what the README shows, but
+// for numbers.
+#include "tests/end_to_end/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <sstream>
+
+namespace assay::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Block {
+  std::string language; // console, toml, cuda, ...
+  std::string file;     // of a block that shows a file: the name in the line before it, as `path`:
+  std::string text;
+  int line = 0;
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<Block> blocks_of(const std::string& readme) {
+  static const std::regex names_file(R"(^`([^`]+)`:$)");
+  std::vector<Block> blocks;
+  std::string last_text;
+  bool inside = false;
+  int number = 0;
+  for (const std::string& line : lines_of(readme)) {
+    ++number;
+    if (line.starts_with("```")) {
+      inside = !inside;
+      std::smatch match;
+      if (inside)
+        blocks.push_back({line.substr(3),
+                          std::regex_match(last_text, match, names_file) ? match[1].str() : "", "", number});
+    } else if (inside) {
+      blocks.back().text += line + "\n";
+    } else if (!line.empty()) {
+      last_text = line;
+    }
+  }
+  EXPECT_FALSE(inside) << "a block of README.md is not closed";
+  return blocks;
+}
+
+// Numbers, hashes and the padding between columns differ from run to run.
+std::vector<std::string> shape_of(const std::string& text) {
+  static const std::regex hash("[0-9a-f]{16,}"), number(R"((-?\binf\b|-?\bnan\b|-?\d+(\.\d+)?(e[-+]?\d+)?))"),
+      spaces(" +"), rule("-{3,}");
+  std::vector<std::string> shape;
+  for (std::string line : lines_of(text)) {
+    line = std::regex_replace(line, hash, "#");
+    line = std::regex_replace(line, number, "#");
+    line = std::regex_replace(line, rule, "---");
+    line = std::regex_replace(line, spaces, " ");
+    while (line.ends_with(' ')) line.pop_back();
+    if (!line.empty()) shape.push_back(line);
+  }
+  return shape;
+}
+
+// The README's minute is shortened.
+std::string as_run(std::string command) {
+  command = std::regex_replace(command, std::regex("--time (60|300)"), "--time 6 --jobs 1 --seed 1");
+  return command;
+}
+
+TEST(Readme, EveryCommandPrintsWhatIsShown) {
+  const TemporaryFolder folder;
+  for (const char* name : {"kernels", "tools", "corpus"})
+    fs::create_symlink(checkout() / name, folder.path() / name);
+  const std::vector<Block> blocks = blocks_of(slurp(checkout() / "README.md"));
+  int commands = 0;
+  for (const Block& block : blocks) {
+    if (!block.file.empty()) folder.write(block.file, block.text);
+    if (block.language != "console") continue;
+    const std::vector<std::string> lines = lines_of(block.text);
+    for (std::size_t at = 0; at < lines.size();) {
+      ASSERT_TRUE(lines[at].starts_with("$ ")) << "README.md:" << block.line << ": no command";
+      const std::string command = lines[at].substr(2);
+      std::string shown;
+      for (++at; at < lines.size() && !lines[at].starts_with("$ "); ++at) shown += lines[at] + "\n";
+      if (command.starts_with("tools/check") || command.starts_with("git clone") ||
+          command.starts_with("cd "))
+        continue;
+      SCOPED_TRACE("README.md:" + std::to_string(block.line) + ": " + command);
+      const std::string program =
+          std::regex_replace(as_run(command), std::regex("tools/assay"), ASSAY_PROGRAM_PATH);
+      const ProgramRun run = run_program("/bin/sh", {"-c", program}, {.folder = folder.path()});
+      EXPECT_THAT(shape_of(run.out), ::testing::ElementsAreArray(shape_of(shown))) << run.out << run.err;
+      ++commands;
+    }
+  }
+  EXPECT_GE(commands, 5);
+}
+
+} // namespace
+} // namespace assay::testing
