@@ -91,6 +91,7 @@ std::vector<DistributionKind> kinds_for(const Domain& domain, bool specials) {
 
 Distribution draw_distribution(const Domain& domain, bool specials, Rng& rng) {
   if (rng.chance(0.15)) return usual_distribution(domain);
+  if (specials && rng.chance(0.4)) return draw_params(rule_of(DistributionKind::specials), rng);
   const std::vector<DistributionKind> kinds = kinds_for(domain, specials);
   return draw_params(rule_of(rng.pick(std::span<const DistributionKind>(kinds))), rng);
 }
@@ -193,7 +194,7 @@ TensorInput draw_input(const InputSpec& spec, const Case& test_case, bool plain,
   input.tensor = spec.name;
   input.dtype = spec.dtype;
   input.seed = draw_seed(rng);
-  const bool specials = spec.domain.specials && test_case.pass == Pass::forward && rng.chance(0.2);
+  const bool specials = spec.domain.specials && test_case.pass == Pass::forward && rng.chance(0.1);
   input.distribution = plain && rng.chance(0.7) ? usual_distribution(spec.domain)
                                                 : draw_distribution(spec.domain, specials, rng);
   const auto shape = shape_of(spec, test_case.dims);

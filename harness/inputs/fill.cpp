@@ -170,7 +170,7 @@ class Painter {
 
   // Maps reals into the domain, then rounds them to the storage type.
   void store(DistributionKind kind, std::int64_t at, std::span<double> values) {
-    if (kind != DistributionKind::legal) map_into_domain(values);
+    if (kind != DistributionKind::legal || domain_.kind == Domain::Kind::scale) map_into_domain(values);
     if (is_float(type_) && kind != DistributionKind::specials) {
       const double largest = format_of(type_).largest;
       for (double& value : values) value = std::clamp(value, -largest, largest);

@@ -87,7 +87,7 @@ void mutate_input(Case& test_case, const CaseSpace& space, Rng& rng) {
   const InputSpec& spec = spec_of(space, input);
   const auto shape = shape_of(spec, test_case.dims);
   if (!shape) return;
-  const bool specials = spec.domain.specials && test_case.pass == Pass::forward && rng.chance(0.3);
+  const bool specials = spec.domain.specials && test_case.pass == Pass::forward && rng.chance(0.1);
   switch (rng.below(10)) {
   case 0:
   case 1:
