@@ -56,7 +56,7 @@ double documented_error(double x, double y, bool approximate) {
     if (approximate) {
       if constexpr (function == Function::exp) return (2 + std::floor(std::fabs(1.173 * x))) * ulp; // __expf
       if constexpr (function == Function::log)                                                      // __logf
-        return x >= 0.5 && x <= 2 ? 0x1p-21 : 3 * ulp;
+        return x >= 0.5 && x <= 2 ? 0x1.82p-22 : 3 * ulp;                                // 2^-21.41
       if constexpr (function == Function::sqrt) return 0x1p-23 * std::fabs(y) + ulp / 2; // sqrt.approx
       if constexpr (function == Function::rsqrt)
         return 0x1.13p-23 * std::fabs(y) + ulp / 2; // 2^-22.9, rsqrt.approx

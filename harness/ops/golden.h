@@ -75,7 +75,8 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
     const double left = std::fabs(a.high), right = std::fabs(b.high);
     const double high = product + low;
     return {high, low - (high - product), left * b.error + right * a.error + 2 * a.error * b.error + rounding,
-            left * b.magnitude + right * a.magnitude + size, bool(a.overflows | b.overflows)};
+            left * b.magnitude + right * a.magnitude + arithmetic_unit * a.magnitude * b.magnitude + size,
+            bool(a.overflows | b.overflows)};
   }
 
   [[gnu::always_inline]] static Golden divide(const Golden& a, const Golden& b) {
@@ -117,14 +118,15 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
     const bool exact_point = is_exact_at<function>(x.high) && x.low == 0;
     const WideResult y =
         wide ? wide_function<function>(x.high, x.low) : double_function<function>(x.high, x.low);
-    if (!(std::fabs(y.high) < largest)) [[unlikely]]
-      return {y.high, 0, 0, 0,
-              x.overflows || (x.finite() && std::fabs(y.high) >= largest && !is_pole<function>(x.high))};
+    const double size = std::fabs(y.high);
+    const bool overflowed = size >= largest && x.finite() && !is_pole<function>(x.high);
+    if (!(size <= std::numeric_limits<double>::max())) [[unlikely]]
+      return {y.high, 0, 0, 0, bool(x.overflows | overflowed)};
     const double slope = derivative<function>(x.high, y.high);
     const double passed = x.error == 0 ? 0 : passed_on<function>(x.high, x.error, y.high);
     return {y.high, y.low, passed + (exact_point ? 0 : y.error),
-            (x.magnitude == 0 ? 0 : slope * x.magnitude) + (exact_point ? 0 : std::fabs(y.high)),
-            x.overflows};
+            (x.magnitude == 0 ? 0 : slope * x.magnitude) + (exact_point ? 0 : size),
+            bool(x.overflows | overflowed)};
   }
 
   // high + low by cascaded summation (Ogita, Rump, Oishi, SIAM J. Sci. Comput. 26(6), 2005, algorithm Sum2,
@@ -133,6 +135,7 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
     double high = 0, corrections = 0, corrections_size = 0, error = 0, magnitude = 0, terms_size = 0;
     double count = 0;
     bool overflows = false;
+    bool infinite = false; // a term is not finite; without one only f64 sums overflow double
 
     [[gnu::always_inline]] void add(const Golden& term) {
       const double sum = high + term.high;
@@ -146,12 +149,13 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
       terms_size += std::fabs(term.high);
       overflows |= term.overflows;
       count += 1;
+      if constexpr (wide) infinite |= !term.finite();
     }
     void merge(const Sum&) = delete; // never needed: no order is better than another
     Golden value() const {
       if (!(std::fabs(terms_size) < largest)) [[unlikely]] {
-        const bool finite_terms = terms_size <= std::numeric_limits<double>::max();
-        if (!finite_terms) return {high, 0, 0, 0, overflows};
+        if (!(terms_size <= std::numeric_limits<double>::max()))
+          return {high, 0, 0, 0, overflows || (wide && !infinite)};
       }
       const double sum = high + corrections;
       const double part = sum - high;
@@ -177,10 +181,13 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
     slot.value[i] = high;
     if (slot.value_low) slot.value_low[i] = is_finite ? low : 0;
     const double left_out = slot.value_low ? 0 : std::fabs(low);
-    slot.bound[i] = is_finite ? (error + left_out) * (1 + 0x1p-20) : 0;
-    if (wide && overflows)
-      slot.bound[i] = std::numeric_limits<double>::infinity(); // no wider type to look from
-    slot.magnitude[i] = is_finite ? std::fmax(magnitude, std::fabs(high)) : 0;
+    const bool claims = error == error && !(wide && overflows); // there is no wider type to look from
+    slot.bound[i] = !claims     ? std::numeric_limits<double>::infinity()
+                    : is_finite ? (error + left_out) * (1 + 0x1p-20)
+                                : 0;
+    constexpr double most =
+        std::numeric_limits<double>::max(); // f64 magnitudes may overflow, and inf * 0 follow
+    slot.magnitude[i] = is_finite ? (magnitude <= most ? std::fmax(magnitude, std::fabs(high)) : most) : 0;
     slot.formula_overflows[i] = overflows;
   }
 
@@ -201,8 +208,12 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
     return extreme(a, b, a.both() * b.both(), passed, false);
   }
   [[gnu::noinline]] static Golden extreme_quotient(Golden a, Golden b) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (a.finite() && !b.finite() && b.overflows) // b is past the largest double
+      return {0, 0, std::fabs(a.high) / std::numeric_limits<double>::max(), 0, true};
+    const double clearance = std::fabs(b.high) - b.error;
     const double passed =
-        b.error == 0 ? a.error / std::fabs(b.high) : std::numeric_limits<double>::infinity();
+        clearance > 0 ? (a.error + std::fabs(a.high / b.high) * b.error) / clearance : infinity;
     return extreme(a, b, a.both() / b.both(), passed, b.high == 0);
   }
   // passed: the operands' errors in the result r.

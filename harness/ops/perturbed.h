@@ -7,6 +7,7 @@
 #include "harness/ops/formula.h"
 #include "harness/ops/number_context.h"
 #include "harness/ops/operators.h"
+#include "harness/ops/wide_functions.h"
 
 #include <bit>
 #include <cmath>
@@ -68,8 +69,9 @@ template <class Real> struct FunctionError : Perturbed<FunctionError<Real>, Real
   }
   template <Function function> static FunctionError after(Real x, Real r) {
     if (is_exact_at<function>(x) || r == 0) return r;
-    const Real best =
-        static_cast<Real>(evaluate<function>(static_cast<double>(x))); // correctly rounded, for float
+    const Real best = std::is_same_v<Real, float> // correctly rounded
+                          ? static_cast<Real>(evaluate<function>(static_cast<double>(x)))
+                          : static_cast<Real>(wide_function<function>(x, 0).high);
     const Real moved = off(best, documented_error<function, Real>(x, best, number_context.approximate));
     // No implementation goes past 0 here.
     constexpr bool positive = function == Function::exp || function == Function::erfc ||

@@ -76,9 +76,13 @@ template <class Real> struct Rigorous : Operators<Rigorous<Real>> {
     if (number_context.exact_points && x.error == 0 && is_exact_at<function>(x.v)) return {y, 0};
     Rigorous result = rounded_once(y, passed);
     const double size = std::fabs(y) + passed;
-    if (result.error < infinity && std::isfinite(x.v))
+    if (result.error < infinity && std::isfinite(x.v)) {
+      const auto documented = [&](double at) { // the result may round up to the next binade
+        return documented_error<function, Real>(at, size * (1 + 2 * u), number_context.approximate);
+      };
       result.error +=
-          documented_error<function, Real>(std::fabs(x.v) + x.error, size, number_context.approximate);
+          std::fmax(documented(x.v), std::fmax(documented(x.v - x.error), documented(x.v + x.error)));
+    }
     return result;
   }
 

@@ -157,6 +157,14 @@ template <Function function> WideResult root_function(double high, double low) {
                                        << 52); // 2^k: k in its low bits
 }
 
+// f(x) is so far below the smallest double that no product with another double brings it back: 0 without
+// error.
+template <Function function> bool vanishes(double x) {
+  if constexpr (function == Function::exp) return x < -2000;
+  if constexpr (function == Function::erfc) return x > 100;
+  return x == 0;
+}
+
 // The largest error of double_function in units of 2^-53 |f(x)|.
 template <Function function> constexpr double double_function_units() {
   if (function == Function::tanh) return 6;
@@ -172,11 +180,12 @@ template <Function function>
     const bool inline_exp = function == Function::exp && std::fabs(high) <= 707;
     const double y = inline_exp ? double_exp(high) : evaluate<function>(high);
     double error = double_function_units<function>() * 0x1p-53 * std::fabs(y);
-    if (std::fabs(y) < 0x1p-1021 && std::isfinite(high)) [[unlikely]]
+    if (std::fabs(y) < 0x1p-1021 && !vanishes<function>(high)) [[unlikely]]
       error += 0x1p-1073;
     if (low == 0 || !std::isfinite(y)) return {y, 0, error};
-    const double sign = function == Function::erfc ? -1 : 1;
-    return {y + sign * derivative<function>(high, y) * low, 0, error};
+    // First order: f'' low^2 / 2 is below u |y|, or for log and log1p near 1 below correction^2.
+    const double correction = (function == Function::erfc ? -1 : 1) * derivative<function>(high, y) * low;
+    return {y + correction, 0, error + 0x1p-51 * std::fabs(correction) + correction * correction};
   }
 }
 
@@ -189,16 +198,17 @@ template <Function function> WideResult wide_function(double high, double low) {
     const long double y =
         (function == Function::erf ? std::erf(x) : std::erfc(x)) + static_cast<long double>(slope * low);
     const auto head = static_cast<double>(y);
-    if (!std::isfinite(head)) return {head, 0, 0};
+    if (!std::isfinite(head) || vanishes<function>(high)) return {head, 0, 0};
     const double unit = std::numeric_limits<long double>::epsilon(); // glibc: 6 ULP for erfcl, 1 for erfl
     return {head, static_cast<double>(y - head), 8 * unit * std::fabs(head) + 0x1p-1073};
   } else {
     const double plain = evaluate<function>(high);
-    if (!std::isfinite(plain) || plain == 0 || std::fabs(plain) < 0x1p-1021)
-      return {plain, 0,
-              std::isfinite(plain) && std::isfinite(high) && high != 0
-                  ? 4 * 0x1p-53 * std::fabs(plain) + 0x1p-1073
-                  : 0};
+    if (!std::isfinite(plain) || vanishes<function>(high)) return {plain, 0, 0};
+    if (function == Function::exp && plain < 0x1p-1021) return {plain, 0, 0x1p-52 * plain + 0x1p-1073};
+    constexpr bool odd =
+        function == Function::expm1 || function == Function::log1p || function == Function::tanh;
+    if (odd && std::fabs(high) < 0x1p-500)
+      return {high, low, 0x1p-450 * std::fabs(high)}; // f(x) = x (1 + O(x))
     const DoubleDouble x{high, low};
     DoubleDouble y;
     if constexpr (function == Function::exp) y = wide::exp(x);

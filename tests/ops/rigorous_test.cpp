@@ -37,6 +37,8 @@ void expect_bounded(const OwnedProblem& p, const std::vector<Instrument>& instru
         if (!std::isfinite(g[k].value[e]) || g[k].formula_overflows[e] != 0 ||
             !std::isfinite(got[k].value[e]))
           continue;
+        if (std::fabs(g[k].value[e]) > format_of(got[k].dtype).largest)
+          continue; // saturates, or the overflow edge
         const double low = g[k].value_low.empty() ? 0 : g[k].value_low[e];
         const double error = std::fabs(got[k].value[e] - g[k].value[e] - low);
         const double allowed = factor * bound[k].bound[e] + g[k].bound[e] +

@@ -169,11 +169,21 @@ Mp largest_of(const Values& row) {
   for (const Mp& x : row) largest = max(largest, x);
   return largest;
 }
-Mp logsumexp_of(const Values& row) {
-  Mp total = 0;
-  for (const Mp& x : row) total = total + exp(x - largest_of(row));
-  return largest_of(row) + log(total);
+// log sum exp(x - max), which may be tiny: log1p of what the others add to the largest's 1.
+Mp log_total_of(const Values& row) {
+  const Mp largest = largest_of(row);
+  Mp others = 0;
+  bool left_out = false;
+  for (const Mp& x : row) {
+    if (!left_out && largest <= x) {
+      left_out = true;
+    } else {
+      others = others + exp(x - largest);
+    }
+  }
+  return log1p(others);
 }
+Mp logsumexp_of(const Values& row) { return largest_of(row) + log_total_of(row); }
 
 Values row_of(const Values& x, std::size_t r, std::size_t n) {
   const auto begin = x.begin() + static_cast<std::ptrdiff_t>(r * n);
@@ -184,8 +194,9 @@ Values log_softmax(const OwnedProblem& p) {
   const RowDims d(p);
   Values x = exact(p, "x");
   for_rows(d.rows, d.cols, [&](std::size_t r, std::size_t at) {
-    const Mp total = logsumexp_of(row_of(x, r, d.n));
-    for (std::size_t i = 0; i < d.n; ++i) x[at + i] = x[at + i] - total;
+    const Values row = row_of(x, r, d.n);
+    const Mp largest = largest_of(row), log_total = log_total_of(row);
+    for (std::size_t i = 0; i < d.n; ++i) x[at + i] = (x[at + i] - largest) - log_total;
   });
   return x;
 }
@@ -224,7 +235,9 @@ Values cross_entropy(const OwnedProblem& p) {
   Values loss;
   for (std::size_t r = 0; r < target.size(); ++r) {
     const Values row = row_of(x, r, d.n);
-    loss.push_back(target[r] == -100 ? Mp(0) : logsumexp_of(row) - row[static_cast<std::size_t>(target[r])]);
+    loss.push_back(target[r] == -100
+                       ? Mp(0)
+                       : (largest_of(row) - row[static_cast<std::size_t>(target[r])]) + log_total_of(row));
   }
   return loss;
 }
