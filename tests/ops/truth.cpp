@@ -221,9 +221,9 @@ Values masked_softmax(const OwnedProblem& p) {
     for (std::size_t i = at; i < at + d.n; ++i)
       if (mask[i] > 0) kept.push_back(x[i]);
     if (kept.empty()) return;
-    const Mp total = logsumexp_of(kept);
+    const Mp largest = largest_of(kept), log_total = log_total_of(kept);
     for (std::size_t i = at; i < at + d.n; ++i)
-      if (mask[i] > 0) y[i] = exp(x[i] - total);
+      if (mask[i] > 0) y[i] = exp((x[i] - largest) - log_total);
   });
   return y;
 }
@@ -249,10 +249,9 @@ Values cross_entropy_grad(const OwnedProblem& p) {
   Values out;
   for (std::size_t r = 0; r < target.size(); ++r) {
     const Values row = row_of(x, r, d.n);
-    const Mp total = logsumexp_of(row);
+    const Mp largest = largest_of(row), log_total = log_total_of(row);
     for (std::size_t i = 0; i < d.n; ++i) {
-      // p - 1 = -(the others' share), which does not cancel
-      Mp value = exp(row[i] - total);
+      Mp value = exp((row[i] - largest) - log_total);
       if (static_cast<double>(i) == target[r]) value = value - 1;
       out.push_back(target[r] == -100 ? Mp(0) : g[r] * value);
     }
@@ -355,11 +354,11 @@ Values attention(const OwnedProblem& p) {
         scores.push_back(dot / sqrt(Mp(static_cast<double>(d))));
       }
       if (scores.empty()) continue;
-      const Mp total = logsumexp_of(scores);
+      const Mp largest = largest_of(scores), log_total = log_total_of(scores);
       for (std::size_t j = 0; j < scores.size(); ++j)
         for (std::size_t l = 0; l < d; ++l)
           out[(h * nq + i) * d + l] =
-              out[(h * nq + i) * d + l] + exp(scores[j] - total) * v[(h * nk + j) * d + l];
+              out[(h * nq + i) * d + l] + exp((scores[j] - largest) - log_total) * v[(h * nk + j) * d + l];
     }
   return out;
 }
