@@ -1,11 +1,12 @@
 // When a suspect is a finding (method: section 7).
 //
 // The test of (c): a right kernel is one more legal evaluation of the formula. Were it exchangeable with the
-// K that make up the envelope, its error would be the largest of the K + 1 with probability at most 1/(K + 1)
-// on fresh inputs, and exceeding fudge times the largest is rarer still. So under the null hypothesis the
-// number of redraws, of n, whose ratio target_error / threshold' is above 1 is at most binomial(n, 1/(K +
-// 1)). It is a finding when that number is at least the smallest k with P(X >= k) <= 1e-6: the false alarm
-// rate a suspect.
+// K that make up the envelope, its error would be the largest of the K + 1 with probability at most
+// 1 / (K + 1) on fresh inputs, and exceeding fudge times the largest is rarer still. So under the null
+// hypothesis the number of redraws, of n, whose ratio target_error / threshold' is above 1 is at most
+// binomial(n, 1 / (K + 1)). It is a finding when that number is at least the smallest k with
+// P(X >= k) <= 1e-6: the false alarm rate a suspect. K counts evaluations that can differ: orders that are
+// the same on this shape (a row of one element) are one.
 #pragma once
 
 #include "harness/numerics/errors.h"

@@ -4,85 +4,16 @@
 #include "harness/numerics/bulk.h"
 #include "harness/numerics/conditioning.h"
 #include "harness/numerics/formats.h"
+#include "harness/numerics/maxima.h"
 #include "harness/numerics/ulp.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <vector>
 
 namespace assay {
 
 namespace {
-
-// Maxima of magnitudes over a range of elements. They are kept as bit patterns: those of non-negative doubles
-// are ordered like the doubles, with infinity and then NaN above them, so one integer maximum, which
-// vectorises, also tells whether everything was finite.
-struct Maxima {
-  std::uint64_t reference = 0, rounding = 0, target = 0, golden = 0, bound = 0, magnitude = 0;
-
-  void join(const Maxima& other) {
-    reference = std::max(reference, other.reference);
-    rounding = std::max(rounding, other.rounding);
-    target = std::max(target, other.target);
-    golden = std::max(golden, other.golden);
-    bound = std::max(bound, other.bound);
-    magnitude = std::max(magnitude, other.magnitude);
-  }
-  bool finite() const {
-    constexpr std::uint64_t infinity = 0x7ff0000000000000;
-    return reference < infinity && rounding < infinity && target < infinity && golden < infinity;
-  }
-};
-
-std::uint64_t magnitude_bits(double x) { return std::bit_cast<std::uint64_t>(x) & ~(std::uint64_t{1} << 63); }
-double as_double(std::uint64_t bits) { return std::bit_cast<double>(bits); }
-
-// What the passes read: pointers, each null where its span is empty.
-struct Arrays {
-  const double *golden, *low, *bound, *magnitude, *reference, *target, *envelope, *rounded;
-  const std::uint64_t* judged; // all ones or zero, one an element; null: all are
-};
-
-template <bool has_low, bool has_envelope, bool has_mask>
-void join_errors(const Arrays& a, std::size_t begin, std::size_t end, Maxima& maxima) {
-  std::uint64_t reference = 0, rounding = 0, target = 0, golden = 0;
-  for (std::size_t i = begin; i < end; ++i) {
-    const double g = a.golden[i];
-    const double low = has_low ? a.low[i] : 0;
-    const std::uint64_t mask = has_mask ? a.judged[i] : ~std::uint64_t{0};
-    const double legal_error = has_envelope ? a.envelope[i] : a.reference[i] - g - low;
-    reference = std::max(reference, magnitude_bits(legal_error) & mask);
-    rounding = std::max(rounding, magnitude_bits(a.rounded[i] - g - low) & mask);
-    target = std::max(target, magnitude_bits(a.target[i] - g - low) & mask);
-    golden = std::max(golden, magnitude_bits(g) & mask);
-  }
-  maxima.reference = std::max(maxima.reference, reference);
-  maxima.rounding = std::max(maxima.rounding, rounding);
-  maxima.target = std::max(maxima.target, target);
-  maxima.golden = std::max(maxima.golden, golden);
-}
-
-template <bool has_mask>
-std::uint64_t largest(const double* values, const std::uint64_t* judged, std::size_t begin, std::size_t end) {
-  std::uint64_t largest = 0;
-  for (std::size_t i = begin; i < end; ++i)
-    largest = std::max(largest, magnitude_bits(values[i]) & (has_mask ? judged[i] : ~std::uint64_t{0}));
-  return largest;
-}
-
-template <bool has_mask> Maxima maxima_of(const Arrays& a, std::size_t begin, std::size_t end) {
-  Maxima m;
-  if (a.low)
-    a.envelope ? join_errors<true, true, has_mask>(a, begin, end, m)
-               : join_errors<true, false, has_mask>(a, begin, end, m);
-  else
-    a.envelope ? join_errors<false, true, has_mask>(a, begin, end, m)
-               : join_errors<false, false, has_mask>(a, begin, end, m);
-  if (a.bound) m.bound = largest<has_mask>(a.bound, a.judged, begin, end);
-  m.magnitude = a.magnitude ? largest<has_mask>(a.magnitude, a.judged, begin, end) : m.golden;
-  return m;
-}
 
 class Judge {
  public:
@@ -110,10 +41,10 @@ class Judge {
   Comparison run() {
     const bool overflows =
         std::ranges::any_of(c_.formula_overflows, [](std::uint8_t flag) { return flag != 0; });
-    if (!overflows) measure<false>();
+    if (!overflows) measure();
     if (overflows || !total_.finite()) {
       mark_judged();
-      measure<true>();
+      measure();
     } else {
       result_.structure.judged = whole_[1];
     }
@@ -124,11 +55,11 @@ class Judge {
   }
 
  private:
-  template <bool has_mask> void measure() {
+  void measure() {
     total_ = {};
     per_line_.resize(lines_.size() - 1);
     for (std::size_t line = 0; line + 1 < lines_.size(); ++line) {
-      per_line_[line] = maxima_of<has_mask>(arrays_, start(line), start(line + 1));
+      per_line_[line] = maxima_of(arrays_, start(line), start(line + 1));
       total_.join(per_line_[line]);
     }
   }
@@ -276,7 +207,7 @@ class Judge {
   std::span<const std::int64_t> lines_;
   std::vector<double> rounded_; // G
   std::vector<std::uint64_t> mask_;
-  Arrays arrays_{};
+  ComparandArrays arrays_{};
   double flush_floor_ = 0;
   Maxima total_;
   std::vector<Maxima> per_line_;
