@@ -63,6 +63,8 @@ TEST_F(Barriers, ABlockOf48ThreadsMeetsItself) {
 TEST_F(Barriers, WarpsAtDifferentBarriersAreAFault) {
   const auto diverge = [](Warp* warp) { barrier(warp, warp->warp_index == 0 ? 40 : 44); };
   const LaunchReport report = run(diverge, {.block = {64}}, {});
+  for (std::uint64_t seed = 0; seed < 8; ++seed)
+    EXPECT_EQ(run(diverge, {.block = {64}, .seed = seed}, {}).faults.at(0).place.line, 40);
   ASSERT_THAT(kinds(report), ElementsAre(Kind::barrier));
   EXPECT_THAT(report.faults[0].message, HasSubstr("kernel.cu:40"));
   EXPECT_THAT(report.faults[0].message, HasSubstr("kernel.cu:44"));

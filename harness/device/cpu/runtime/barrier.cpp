@@ -183,7 +183,8 @@ std::uint32_t assay_barrier(Warp* warp, std::uint32_t lanes, const BarrierSite* 
   const bool arrives_only = site->mode == BarrierMode::arrive;
   if (!first && !arrives_only && barrier.first_site->mode != BarrierMode::arrive &&
       expects_whole_block(block, barrier) && !same_place(barrier.first_site->site, site->site))
-    fatal_fault(context, Kind::barrier, "", site->site,
+    fatal_fault(context, Kind::barrier, "",
+                stands_before(site->site, barrier.first_site->site) ? site->site : barrier.first_site->site,
                 mismatch_text(context, site->site, barrier.first_site->site, id));
   barrier.lanes[warp->warp_index] |= lanes;
   barrier.popc += static_cast<std::uint32_t>(std::popcount(predicate & lanes));

@@ -10,6 +10,13 @@
 
 namespace assay::cpu {
 
+// An order of places that does not depend on the schedule.
+inline bool stands_before(const Site& a, const Site& b) {
+  if (a.source_file != b.source_file) return a.source_file < b.source_file;
+  if (a.source_line != b.source_line) return a.source_line < b.source_line;
+  return a.ptx_line < b.ptx_line;
+}
+
 inline constexpr std::size_t max_faults = 64;
 
 struct CompiledModule;

@@ -43,7 +43,13 @@ void report(const RaceAccess& race, unsigned lane, std::int64_t offset, AccessRe
                   earlier_wrote ? "write" : "read", thread_of_record(launch, segment, lane_of(record)),
                   there.ptx_line ? ", " : "", there.ptx_line ? faults.place_text(there) : "",
                   one_instruction ? ", in one instruction" : ", without order between them");
-  faults.record(Kind::race, fault_buffer(region), faults.place_of(site), std::move(message), same_value);
+  // The place does not depend on which access came first: the write's; of two writes the one that stands
+  // first.
+  const Site& place = !there.ptx_line                               ? site
+                      : !writes                                     ? there
+                      : earlier_wrote && stands_before(there, site) ? there
+                                                                    : site;
+  faults.record(Kind::race, fault_buffer(region), faults.place_of(place), std::move(message), same_value);
 }
 
 // Whether the record's access happens before (or is) what `lane` does now.
