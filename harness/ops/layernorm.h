@@ -1,4 +1,5 @@
-// y = (x - mean) * rstd * weight + bias, rstd = 1 / sqrt(variance + eps) along each row.
+// y = (x - mean) * rstd * weight + bias, rstd = 1 / sqrt(variance + eps) along
+// each row.
 #pragma once
 
 #include "harness/ops/formula.h"
@@ -11,25 +12,29 @@ struct Layernorm {
   static constexpr Dim rows{0, "rows"}, cols{1, "cols", 1};
   static constexpr Dim dims[] = {rows, cols};
   static constexpr auto x = TensorSpec::input(0, "x", "rows, cols").specials();
-  static constexpr auto weight = TensorSpec::input(1, "weight", "cols").specials();
+  static constexpr auto weight =
+      TensorSpec::input(1, "weight", "cols").specials();
   static constexpr auto bias = TensorSpec::input(2, "bias", "cols").specials();
   static constexpr auto y = TensorSpec::output(3, "y", "rows, cols");
-  static constexpr auto mean = TensorSpec::output(4, "mean", "rows").as(DType::f32).optional();
-  static constexpr auto rstd = TensorSpec::output(5, "rstd", "rows").as(DType::f32).optional();
+  static constexpr auto mean =
+      TensorSpec::output(4, "mean", "rows").as(DType::f32).optional();
+  static constexpr auto rstd =
+      TensorSpec::output(5, "rstd", "rows").as(DType::f32).optional();
   static constexpr auto grad_y = TensorSpec::upstream(6, "grad_y", y);
   static constexpr auto grad_x = TensorSpec::gradient(7, "grad_x", x);
-  static constexpr auto grad_weight = TensorSpec::gradient(8, "grad_weight", weight);
+  static constexpr auto grad_weight =
+      TensorSpec::gradient(8, "grad_weight", weight);
   static constexpr auto grad_bias = TensorSpec::gradient(9, "grad_bias", bias);
-  static constexpr TensorSpec tensors[] = {x,    weight, bias,   y,           mean,
-                                           rstd, grad_y, grad_x, grad_weight, grad_bias};
+  static constexpr TensorSpec tensors[] = {
+      x, weight, bias, y, mean, rstd, grad_y, grad_x, grad_weight, grad_bias};
   static constexpr Param eps{0, "eps", DType::f32, 1e-5};
   static constexpr Param params[] = {eps};
   static constexpr bool reduces = true;
-  static constexpr const char* algorithms[] = {"two_pass", "welford"};
-  static constexpr const char* backward_algorithms[] = {"two_pass", "welford"};
+  static constexpr const char *algorithms[] = {"two_pass", "welford"};
+  static constexpr const char *backward_algorithms[] = {"two_pass", "welford"};
 
-  template <class Run> static void forward(Run& run) {
-    run.lines(rows, [](auto& line) {
+  template <class Run> static void forward(Run &run) {
+    run.lines(rows, [](auto &line) {
       const auto r = line.index(), n = line.size(cols);
       const auto row = [&](auto i) { return line.load(x, {r, i}); };
       const auto m = moments(line, n, row, line.algorithm());
@@ -37,7 +42,9 @@ struct Layernorm {
       line.store(mean, {r}, m.mean);
       line.store(rstd, {r}, scale);
       line.each(n, [&](auto i) {
-        line.store(y, {r, i}, (row(i) - m.mean) * scale * line.load(weight, {i}) + line.load(bias, {i}));
+        line.store(y, {r, i},
+                   (row(i) - m.mean) * scale * line.load(weight, {i}) +
+                       line.load(bias, {i}));
       });
     });
   }
@@ -45,25 +52,33 @@ struct Layernorm {
   // With z = (x - mean) * rstd and h = grad_y * weight:
   //   grad_x = rstd * (h - mean(h) - z * mean(h * z))
   //   grad_weight, grad_bias: the sums over rows of grad_y * z and of grad_y
-  template <class Run> static void backward(Run& run) {
-    const auto centre = run.scratch(run.size(rows)), scale = run.scratch(run.size(rows));
-    run.lines(rows, [&](auto& line) {
+  template <class Run> static void backward(Run &run) {
+    const auto centre = run.scratch(run.size(rows)),
+               scale = run.scratch(run.size(rows));
+    run.lines(rows, [&](auto &line) {
       const auto r = line.index(), n = line.size(cols);
       const auto row = [&](auto i) { return line.load(x, {r, i}); };
       const auto m = moments(line, n, row, line.algorithm());
       centre[r] = m.mean;
       scale[r] = rsqrt(m.squares / n + line.param(eps));
       const auto z = [&](auto i) { return (row(i) - centre[r]) * scale[r]; };
-      const auto h = [&](auto i) { return line.load(grad_y, {r, i}) * line.load(weight, {i}); };
+      const auto h = [&](auto i) {
+        return line.load(grad_y, {r, i}) * line.load(weight, {i});
+      };
       const auto mean_h = line.sum(n, h) / n;
       const auto mean_hz = line.sum(n, [&](auto i) { return h(i) * z(i); }) / n;
-      line.each(n, [&](auto i) { line.store(grad_x, {r, i}, scale[r] * (h(i) - mean_h - z(i) * mean_hz)); });
+      line.each(n, [&](auto i) {
+        line.store(grad_x, {r, i}, scale[r] * (h(i) - mean_h - z(i) * mean_hz));
+      });
     });
-    run.lines(cols, [&](auto& line) {
+    run.lines(cols, [&](auto &line) {
       const auto c = line.index(), m = line.size(rows);
       const auto g = [&](auto r) { return line.load(grad_y, {r, c}); };
-      const auto z = [&](auto r) { return (line.load(x, {r, c}) - centre[r]) * scale[r]; };
-      line.store(grad_weight, {c}, line.sum(m, [&](auto r) { return g(r) * z(r); }));
+      const auto z = [&](auto r) {
+        return (line.load(x, {r, c}) - centre[r]) * scale[r];
+      };
+      line.store(grad_weight, {c},
+                 line.sum(m, [&](auto r) { return g(r) * z(r); }));
       line.store(grad_bias, {c}, line.sum(m, g));
     });
   }

@@ -1,5 +1,5 @@
-// y = log of the sum of exp(x), as max + log(sum exp(x - max)). All -inf, or nothing: -inf; with +inf and no
-// NaN: +inf.
+// y = log of the sum of exp(x), as max + log(sum exp(x - max)). All -inf, or
+// nothing: -inf; with +inf and no NaN: +inf.
 #pragma once
 
 #include "harness/ops/formula.h"
@@ -15,20 +15,22 @@ struct Logsumexp {
   static constexpr auto y = TensorSpec::output(1, "y", "rows");
   static constexpr TensorSpec tensors[] = {x, y};
   static constexpr bool reduces = true;
-  static constexpr const char* algorithms[] = {"two_pass", "online"};
+  static constexpr const char *algorithms[] = {"two_pass", "online"};
 
-  template <class Run> static void forward(Run& run) {
-    run.lines(rows, [](auto& line) {
+  template <class Run> static void forward(Run &run) {
+    run.lines(rows, [](auto &line) {
       const auto r = line.index(), n = line.size(cols);
       const auto row = [&](auto i) { return line.load(x, {r, i}); };
       const auto largest = line.max(n, row);
-      if (largest < -1.7976931348623157e308 || largest > 1.7976931348623157e308) {
+      if (abs(largest) == line.number(__builtin_huge_val())) {
         line.store(y, {r}, largest);
       } else if (line.algorithm() == online) {
         const auto state = online_state(line, n, row);
         line.store(y, {r}, state.largest + log(state.total));
       } else {
-        line.store(y, {r}, largest + log(line.sum(n, [&](auto i) { return exp(row(i) - largest); })));
+        line.store(y, {r}, largest + log(line.sum(n, [&](auto i) {
+                             return exp(row(i) - largest);
+                           })));
       }
     });
   }

@@ -1,4 +1,5 @@
-// What the perturbing number types need to know beyond their operands; one a thread, set by Evaluation.
+// What the perturbing number types need to know beyond their operands; one a
+// thread, set by Evaluation.
 #pragma once
 
 #include "harness/numerics/formats.h"
@@ -12,7 +13,7 @@ struct NumberContext {
   enum class Sign : std::uint8_t { up, down, random } sign = Sign::up;
   bool approximate = false;
   bool exact_points = true; // exp(0) and its like carry no error
-  const Format* storage = nullptr;
+  const Format *storage = nullptr;
   bool accumulate_in_storage = false;
   bool intermediates_in_storage = false;
 
