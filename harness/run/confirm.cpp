@@ -67,14 +67,31 @@ std::vector<Suspect> suspects_of(const Gate& gate, double fudge, const std::vect
   return suspects;
 }
 
-// Widens the envelope of one trial until it explains tensors[i], or is complete. Returns the ratio then.
-double ratio_by_envelope(const Op& op, const Trial& trial, std::size_t i, std::vector<Instrument> instruments,
-                         const Tolerance& tolerance) {
+// Widens the envelope of one trial until it explains tensors[i], or is complete.
+Gate widened_gate(const Op& op, const Trial& trial, std::size_t i, std::vector<Instrument> instruments,
+                  const Tolerance& tolerance) {
   Envelope envelope(op, trial, std::move(instruments));
   for (;;) {
-    const Gate gate = by_envelope(trial, i, envelope, tolerance, op.info()).gate;
-    if (gate.passed() || !envelope.widen()) return gate.worst_ratio();
+    Gate gate = by_envelope(trial, i, envelope, tolerance, op.info()).gate;
+    if (gate.passed() || !envelope.widen()) return gate;
   }
+}
+
+// What the golden says of the line (of an elementwise operator: the element) that is furthest past its
+// threshold. Where a redraw leaves that as it was, it is the same observation again.
+std::uint64_t offence(const Op& op, const Trial& trial, std::size_t i, const Gate& gate) {
+  const std::vector<double>& golden = trial.golden[i].value;
+  const std::int64_t worst = gate.ratio > 1 ? gate.worst_element : gate.lines.element;
+  if (worst < 0) return 0;
+  std::int64_t first = worst, end = worst + 1;
+  if (!op.info().elementwise) {
+    const auto& starts = trial.golden[i].line_starts;
+    const auto next = std::ranges::upper_bound(starts, worst);
+    end = next == starts.end() ? std::ssize(golden) : *next;
+    first = next == starts.begin() ? 0 : *std::prev(next);
+  }
+  const auto* begin = reinterpret_cast<const char*>(golden.data() + first);
+  return content_hash64({begin, static_cast<std::size_t>(end - first) * sizeof(double)});
 }
 
 std::uint64_t fingerprint(const Trial& trial) {
@@ -190,41 +207,46 @@ class Confirmer {
       result.how = fmt::format("above the envelope of {} legal evaluations", result.evaluations);
       return {};
     }
-    return confirm_by_redraws(suspect, rules.front(), result);
+    return confirm_by_redraws(suspect, rules.front(), gate, result);
   }
 
   // (c)
-  Result<void> confirm_by_redraws(const Violation& suspect, const Suspect& rule, Confirmed& result) {
-    std::set<std::uint64_t> seen{fingerprint(trial_)};
+  Result<void> confirm_by_redraws(const Violation& suspect, const Suspect& rule, const Gate& gate,
+                                  Confirmed& result) {
+    std::set<std::uint64_t> inputs{fingerprint(trial_)};
+    std::set<std::uint64_t> offences{offence(op_, trial_, suspect.report, gate)};
     std::vector<double> ratios;
     int above = 0, left = confirmation_redraws;
     const double chance = 1.0 / (result.evaluations + 1);
-    while (left > 0) {
+    const int enough = exceedances_needed(confirmation_redraws, chance, confirmation_false_alarm);
+    for (int k = 1; left > 0; ++k) {
       --left;
-      ASSAY_TRY(const Trial again,
-                run_trial(kernel_, redrawn(case_, static_cast<std::uint64_t>(confirmation_redraws - left))));
-      if (seen.insert(fingerprint(again)).second) {
-        ratios.push_back(ratio_of(again, suspect));
-        above += ratios.back() > 1;
+      ASSAY_TRY(const Trial again, run_trial(kernel_, redrawn(case_, static_cast<std::uint64_t>(k))));
+      if (const auto ratio = ratio_of(again, suspect, offences);
+          ratio && inputs.insert(fingerprint(again)).second) {
+        ratios.push_back(*ratio);
+        above += *ratio > 1;
       }
       const int drawn = static_cast<int>(ratios.size());
       if (drawn + left < confirmation_min_redraws) break;
       if (above + left < exceedances_needed(drawn + left, chance, confirmation_false_alarm)) break;
-      if (drawn >= confirmation_min_redraws &&
-          above >= exceedances_needed(confirmation_redraws, chance, confirmation_false_alarm))
-        break;
+      if (drawn >= confirmation_min_redraws && above >= enough) break;
     }
     result.finding = judge_with_redraws(rule, ratios, result.evaluations) == Confirmation::finding_by_share;
     result.how = fmt::format("{} of {} redraws above threshold'", above, ratios.size());
     return {};
   }
 
-  double ratio_of(const Trial& again, const Violation& suspect) const {
+  // nullopt: it tells nothing new.
+  std::optional<double> ratio_of(const Trial& again, const Violation& suspect,
+                                 std::set<std::uint64_t>& offences) const {
     const auto i = same_output(again, trial_.tensors[suspect.report]);
     if (!i || again.target[*i].empty() != trial_.target[suspect.report].empty() ||
         !again.tensors[*i].comparison.structure.passed())
       return infinity; // worse than a number
-    return ratio_by_envelope(op_, again, *i, instruments_, case_.tolerance);
+    const Gate gate = widened_gate(op_, again, *i, instruments_, case_.tolerance);
+    if (gate.worst_ratio() > 1 && !offences.insert(offence(op_, again, *i, gate)).second) return std::nullopt;
+    return gate.worst_ratio();
   }
 
   static void confirm(Confirmed& result, fmt::format_string<int&> how) {
