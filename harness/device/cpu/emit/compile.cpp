@@ -15,6 +15,7 @@ void simplify(ptx::Module& module) {
   for (ptx::Function& function : module.functions) {
     fold_constants(function);
     branch_around_guarded_waits(function);
+    drop_unused_registers(function);
   }
 }
 
@@ -72,6 +73,10 @@ Result<void> emit(const ptx::Module& module, const Layout& layout, CodeData& dat
       return environment_error({module.origin, static_cast<int>(function->line), 0},
                                "the CPU device does not support parameters in registers ('{}')", function->name);
     ASSAY_TRY(std::vector<Block> blocks, split_blocks(*function, module.origin));
+    if (blocks.size() * function->registers.size() > largest_liveness)
+      return environment_error({module.origin, static_cast<int>(function->line), 0},
+                               "function '{}' is too large for the CPU device ({} blocks, {} registers)",
+                               function->name, blocks.size(), function->registers.size());
     ASSAY_TRY_VOID(FunctionEmitter(scope, *function, std::move(blocks)).run(made));
   }
   block_count = scope.first_block;

@@ -74,6 +74,28 @@ void fold_constants(ptx::Function& function) {
     for (std::size_t k = has_destination(i) ? 1 : 0; k < i.operands.size(); ++k) substitute(i.operands[k], constants);
 }
 
+void drop_unused_registers(ptx::Function& function) {
+  std::vector<std::uint32_t> number(function.registers.size(), ptx::no_index);
+  std::vector<ptx::Register> kept;
+  const auto renumber = [&](std::uint32_t& reg) {
+    if (reg == ptx::no_index) return;
+    if (number[reg] == ptx::no_index) {
+      number[reg] = static_cast<std::uint32_t>(kept.size());
+      kept.push_back(function.registers[reg]);
+    }
+    reg = number[reg];
+  };
+  const auto visit = [&](auto& self, Operand& operand) -> void {
+    renumber(operand.reg);
+    for (Operand& part : operand.parts) self(self, part);
+  };
+  for (Instruction& i : function.instructions) {
+    renumber(i.guard);
+    for (Operand& operand : i.operands) visit(visit, operand);
+  }
+  function.registers = std::move(kept);
+}
+
 std::vector<bool> may_be_undefined(const ptx::Function& function) {
   std::vector<bool> tainted(function.registers.size());
   std::vector<Effects> effects;

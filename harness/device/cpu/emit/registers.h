@@ -21,6 +21,9 @@ Effects effects_of(const ptx::Instruction& instruction);
 // symbol, with that.
 void fold_constants(ptx::Function& function);
 
+// Renumbers registers so that only those that some instruction names are left.
+void drop_unused_registers(ptx::Function& function);
+
 // By register: may it hold a value that derives from memory nobody wrote?
 std::vector<bool> may_be_undefined(const ptx::Function& function);
 
@@ -28,6 +31,8 @@ struct Liveness {
   std::vector<std::vector<bool>> in, out; // by block and register
   std::vector<bool> crosses;              // by register: live at the entry of some block
 };
+// Blocks times registers beyond which a function is refused instead of analysed.
+inline constexpr std::size_t largest_liveness = std::size_t{1} << 28;
 Liveness find_liveness(const ptx::Function& function, std::span<const Block> blocks);
 
 } // namespace assay::cpu
