@@ -184,6 +184,10 @@ TEST(ManifestErrors, one_that_is_too_large_or_no_toml) {
   EXPECT_FALSE(parse_manifest("\xff\xfe", "kernel.toml").has_value());
   EXPECT_FALSE(parse_manifest(std::string(5000, '['), "kernel.toml").has_value());
   EXPECT_FALSE(parse_manifest("", "kernel.toml").has_value());
+  // Two texts that break toml++'s own assumptions (toml_reader.h).
+  EXPECT_FALSE(parse_manifest("[\x01", "kernel.toml").has_value());
+  EXPECT_FALSE(parse_manifest("\xef\xbb\xbenf", "kernel.toml").has_value());
+  EXPECT_FALSE(parse_manifest("\xc3\xa9 = 1", "kernel.toml").has_value());
   EXPECT_FALSE(
       parse_manifest("launch = 3\nop=\"a\"\nsource=\"a.cu\"\ndtypes=[\"f32\"]\ndims={n=1}", "kernel.toml")
           .has_value());
