@@ -1,13 +1,13 @@
 // A look into the CPU device's compiler:
 //   ptx_tool --table          the instructions that it supports
-//   ptx_tool FILE.ptx...      compiles each file, prints its entries and how long that took
+//   ptx_tool FILE.ptx...      compiles each file, prints its entries and what that took
 //   ptx_tool --ir FILE.ptx    and the LLVM IR
 #include "harness/base/files.h"
 #include "harness/device/cpu/emit/compile.h"
 #include "harness/device/cpu/ptx/catalogue.h"
 
-#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <string_view>
 
 namespace {
@@ -31,17 +31,18 @@ int compile_file(const char* path, bool print_ir) {
   options.reserve_slot = [&slot] { return slot++; };
   options.compare_enabled = &no_hook;
   if (print_ir) options.on_ir = [](const std::string& ir) { fmt::print("{}\n", ir); };
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();
   auto program = cpu::compile_ptx({*text, path, {}}, options);
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  const double milliseconds = 1e3 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
   if (!program) {
     fmt::print(stderr, "{}\n", to_string(program.error()));
     return exit_code(program.error().kind);
   }
-  fmt::print("{}: {:.0f} ms, {} blocks\n", path, took.count(), (*program)->module.block_count);
+  fmt::print("{}: {:.0f} ms of processor time, {} blocks\n", path, milliseconds,
+             (*program)->module.block_count);
   for (const cpu::CompiledEntry& entry : (*program)->module.entries)
-    fmt::print("  {} ({} parameters, {} bytes of shared memory)\n", entry.info.name, entry.info.param_bytes.size(),
-               entry.info.static_shared_bytes);
+    fmt::print("  {} ({} parameters, {} bytes of shared memory)\n", entry.info.name,
+               entry.info.param_bytes.size(), entry.info.static_shared_bytes);
   return 0;
 }
 

@@ -14,12 +14,15 @@ namespace {
 
 using nlohmann::json;
 
-std::size_t bytes_of(const std::string& type) { return type.ends_with("64") ? 8 : type.ends_with("16") ? 2 : 4; }
+std::size_t bytes_of(const std::string& type) {
+  return type.ends_with("64") ? 8 : type.ends_with("16") ? 2 : 4;
+}
 
 std::uint64_t parse_bits(const std::string& text) {
   std::uint64_t bits = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bits, 16);
-  if (error != std::errc{} || end != text.data() + text.size()) throw std::invalid_argument("bits '" + text + "'");
+  if (error != std::errc{} || end != text.data() + text.size())
+    throw std::invalid_argument("bits '" + text + "'");
   return bits;
 }
 
@@ -33,7 +36,8 @@ Row parse_row(const json& object) {
   row.within_ulp = object.value("within_ulp", 0);
   row.faults = object.value("faults", std::vector<std::string>{});
   for (const json& thread : object.at("threads")) {
-    if (thread.size() != row.in.size() + row.out.size()) throw std::invalid_argument("a thread of " + row.name);
+    if (thread.size() != row.in.size() + row.out.size())
+      throw std::invalid_argument("a thread of " + row.name);
     auto& inputs = row.inputs.emplace_back();
     auto& outputs = row.outputs.emplace_back();
     for (std::size_t k = 0; k < thread.size(); ++k) {
@@ -88,18 +92,20 @@ Result<std::vector<Row>> read_rows(const std::string& path) {
 
 // Each value takes 8 bytes; a thread's values lie together.
 std::string kernel_of(const Row& row) {
-  std::string text = ".version 8.0\n.target sm_90\n.address_size 64\n" + row.functions +
-                     "\n.visible .entry row(.param .u64 inputs, .param .u64 outputs)\n{\n"
-                     ".reg .pred %p<10>;\n.reg .b32 %r<20>;\n.reg .b64 %rd<20>;\n.reg .b16 %h<10>;\n"
-                     ".reg .f32 %f<10>;\n.reg .f64 %g<10>;\n.reg .b64 %at_in, %at_out, %thread;\n.reg .b32 %tid32;\n"
-                     ".shared .align 16 .b8 tile[4096];\n";
+  std::string text =
+      ".version 8.0\n.target sm_90\n.address_size 64\n" + row.functions +
+      "\n.visible .entry row(.param .u64 inputs, .param .u64 outputs)\n{\n"
+      ".reg .pred %p<10>;\n.reg .b32 %r<20>;\n.reg .b64 %rd<20>;\n.reg .b16 %h<10>;\n"
+      ".reg .f32 %f<10>;\n.reg .f64 %g<10>;\n.reg .b64 %at_in, %at_out, %thread;\n.reg .b32 %tid32;\n"
+      ".shared .align 16 .b8 tile[4096];\n";
   for (std::size_t k = 0; k < row.in.size(); ++k) text += fmt::format(".reg .{} %a{};\n", row.in[k], k);
   for (std::size_t k = 0; k < row.out.size(); ++k) text += fmt::format(".reg .{} %d{};\n", row.out[k], k);
   text += "ld.param.u64 %at_in, [inputs];\nld.param.u64 %at_out, [outputs];\nmov.u32 %tid32, %tid.x;\n"
           "cvt.u64.u32 %thread, %tid32;\n";
   text += fmt::format("mad.lo.u64 %at_in, %thread, {}, %at_in;\n", 8 * row.in.size());
   text += fmt::format("mad.lo.u64 %at_out, %thread, {}, %at_out;\n", 8 * row.out.size());
-  for (std::size_t k = 0; k < row.in.size(); ++k) text += fmt::format("ld.global.{} %a{}, [%at_in+{}];\n", row.in[k], k, 8 * k);
+  for (std::size_t k = 0; k < row.in.size(); ++k)
+    text += fmt::format("ld.global.{} %a{}, [%at_in+{}];\n", row.in[k], k, 8 * k);
   text += row.ptx + "\n";
   for (std::size_t k = 0; k < row.out.size(); ++k)
     text += fmt::format("st.global.{} [%at_out+{}], %d{};\n", row.out[k], 8 * k, k);
@@ -110,7 +116,8 @@ Result<std::string> run_row(const Row& row, Device& device) {
   ASSAY_TRY(auto program, device.load({kernel_of(row), row.name, {}}));
   device.release_all();
   const std::size_t threads = row.inputs.size();
-  std::vector<std::byte> in(std::max<std::size_t>(8, threads * row.in.size() * 8)), out(threads * row.out.size() * 8);
+  std::vector<std::byte> in(std::max<std::size_t>(8, threads * row.in.size() * 8)),
+      out(threads * row.out.size() * 8);
   for (std::size_t t = 0; t < threads; ++t)
     for (std::size_t k = 0; k < row.in.size(); ++k)
       std::memcpy(in.data() + (t * row.in.size() + k) * 8, &row.inputs[t][k], 8);

@@ -12,7 +12,8 @@ namespace {
 
 std::vector<std::string> row_files() {
   std::vector<std::string> files;
-  for (const auto& file : std::filesystem::directory_iterator("tests/ptx/rows")) files.push_back(file.path().string());
+  for (const auto& file : std::filesystem::directory_iterator("tests/ptx/rows"))
+    files.push_back(file.path().string());
   std::ranges::sort(files);
   return files;
 }

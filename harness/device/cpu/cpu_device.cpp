@@ -52,15 +52,18 @@ class CpuDevice final : public Device {
     auto* known = dynamic_cast<CpuProgram*>(&program);
     ASSAY_CHECK(known != nullptr, "a program of another device was launched on the CPU device");
     cpu::CompiledModule& module = known->code->module;
-    const auto entry = std::ranges::find(module.entries, spec.entry,
-                                         [](const cpu::CompiledEntry& e) -> const std::string& { return e.info.name; });
+    const auto entry =
+        std::ranges::find(module.entries, spec.entry,
+                          [](const cpu::CompiledEntry& e) -> const std::string& { return e.info.name; });
     if (entry == module.entries.end())
       return user_error({module.origin, 0, 0}, "the PTX has no entry '{}'", spec.entry);
     last_ = known;
     return engine_.launch(module, *entry, spec);
   }
 
-  Result<void> read(BufferId buffer, std::span<std::byte> dense) override { return engine_.read(buffer, dense); }
+  Result<void> read(BufferId buffer, std::span<std::byte> dense) override {
+    return engine_.read(buffer, dense);
+  }
   std::vector<std::int64_t> unwritten(BufferId buffer, std::size_t limit) const override {
     return engine_.unwritten(buffer, limit);
   }

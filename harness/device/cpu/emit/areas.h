@@ -1,6 +1,6 @@
-// Parameter areas: where .param variables of calls live. One area holds, for each lane, the variable's bytes, and behind
-// them for each byte the mask of lanes in which it is undefined. Caller and callee pass areas by pointer: first the
-// result's (if there is one), then the parameters'.
+// Parameter areas: where .param variables of calls live. One area holds, for each lane, the variable's bytes,
+// and behind them for each byte the mask of lanes in which it is undefined. Caller and callee pass areas by
+// pointer: first the result's (if there is one), then the parameters'.
 #pragma once
 
 #include "harness/device/cpu/runtime/abi.h"

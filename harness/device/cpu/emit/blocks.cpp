@@ -13,7 +13,8 @@ using ptx::Operand;
 bool is_call(const Instruction& i) { return i.opcode == "call"; }
 
 bool is_ender(const Instruction& i) {
-  return i.opcode == "bra" || i.opcode == "brx" || i.opcode == "ret" || i.opcode == "exit" || i.opcode == "trap";
+  return i.opcode == "bra" || i.opcode == "brx" || i.opcode == "ret" || i.opcode == "exit" ||
+         i.opcode == "trap";
 }
 
 // The position that a branch added by branch_around_guarded_waits names.
@@ -28,12 +29,10 @@ bool same_operand(const Operand& a, const Operand& b) {
 }
 
 // The operand that names the lanes of a warp-level synchronisation.
-const Operand* member_mask(const Instruction& i) {
-  return i.operands.empty() ? nullptr : &i.operands.back();
-}
+const Operand* member_mask(const Instruction& i) { return i.operands.empty() ? nullptr : &i.operands.back(); }
 
 class Splitter {
-public:
+ public:
   Splitter(const ptx::Function& function, std::string_view origin) : function_(function), origin_(origin) {}
 
   Result<std::vector<Block>> run() {
@@ -54,11 +53,9 @@ public:
     return std::move(blocks_);
   }
 
-private:
+ private:
   const Instruction& at(std::uint32_t i) const { return function_.instructions[i]; }
-  Place place_of(const Instruction& i) const {
-    return {std::string(origin_), static_cast<int>(i.line), 0};
-  }
+  Place place_of(const Instruction& i) const { return {std::string(origin_), static_cast<int>(i.line), 0}; }
 
   void begin(std::uint32_t position) {
     if (open_) {
@@ -136,7 +133,8 @@ private:
   }
 
   Result<void> link_table(Block& block, const Instruction& ender) {
-    if (ender.operands.size() != 2) return user_error(place_of(ender), "brx.idx needs an index and a list of targets");
+    if (ender.operands.size() != 2)
+      return user_error(place_of(ender), "brx.idx needs an index and a list of targets");
     for (std::uint32_t scope = ender.scope; scope != ptx::no_index; scope = function_.scope_parents[scope])
       for (const ptx::BranchTargets& targets : function_.branch_targets)
         if (targets.scope == scope && targets.name == ender.operands[1].name) {
@@ -176,7 +174,7 @@ private:
   std::vector<Block> blocks_;
   std::vector<bool> label_at_;
   std::map<std::pair<std::uint32_t, std::string_view>, std::uint32_t> labels_;
-  std::map<std::uint32_t, std::uint32_t> start_of_; // position to the block that begins there
+  std::map<std::uint32_t, std::uint32_t> start_of_;            // position to the block that begins there
   std::vector<std::pair<std::uint32_t, std::uint32_t>> skips_; // block, position where its other lanes go on
   bool open_ = false;
   const Operand* gathered_ = nullptr; // named lanes are all here
@@ -186,9 +184,11 @@ private:
 } // namespace
 
 Wait wait_of(const ptx::Instruction& i) {
-  if (i.opcode == "shfl" || i.opcode == "match" || i.opcode == "redux" || i.opcode == "elect") return Wait::named;
+  if (i.opcode == "shfl" || i.opcode == "match" || i.opcode == "redux" || i.opcode == "elect")
+    return Wait::named;
   if (i.opcode == "vote") return i.has("sync") ? Wait::named : Wait::none;
-  if (i.opcode == "ldmatrix" || i.opcode == "stmatrix" || i.opcode == "mma" || i.opcode == "wmma" || i.opcode == "movmatrix")
+  if (i.opcode == "ldmatrix" || i.opcode == "stmatrix" || i.opcode == "mma" || i.opcode == "wmma" ||
+      i.opcode == "movmatrix")
     return Wait::all;
   if (i.opcode == "bar" || i.opcode == "barrier") {
     if (i.has("warp")) return Wait::named;

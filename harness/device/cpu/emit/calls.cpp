@@ -18,10 +18,12 @@ struct Call {
   std::string_view callee;
 };
 
-bool add_variables(FunctionEmitter& e, const Instruction& i, const Operand& list, std::vector<std::uint32_t>& into) {
+bool add_variables(FunctionEmitter& e, const Instruction& i, const Operand& list,
+                   std::vector<std::uint32_t>& into) {
   for (const Operand& part : list.parts) {
     if (part.variable == ptx::no_index || !e.area(part.variable)) {
-      e.fail(i, ErrorKind::environment, "the CPU device supports calls only with .param variables as arguments");
+      e.fail(i, ErrorKind::environment,
+             "the CPU device supports calls only with .param variables as arguments");
       return false;
     }
     into.push_back(part.variable);
@@ -95,7 +97,8 @@ bool call_driver(FunctionEmitter& e, const Instruction& i, const Call& call) {
     Value* file = load_parameter(e, call.params[1], 1);
     Value* line = load_parameter(e, call.params[2], 2);
     Value* function = load_parameter(e, call.params[3], 3);
-    b.call("assay_assert_fail", b.ir.getVoidTy(), {e.warp(), e.executing(), site, message, file, line, function});
+    b.call("assay_assert_fail", b.ir.getVoidTy(),
+           {e.warp(), e.executing(), site, message, file, line, function});
   } else {
     return false;
   }
@@ -112,8 +115,8 @@ void emit_call(FunctionEmitter& e, const Instruction& i) {
   if (!callee) return e.fail(i, ErrorKind::user, "function '{}' is not declared", call->callee);
   if (!callee->defined) {
     if (!call_driver(e, i, *call))
-      e.fail(i, ErrorKind::environment, "function '{}' is declared but neither defined nor known to the CPU device",
-             call->callee);
+      e.fail(i, ErrorKind::environment,
+             "function '{}' is declared but neither defined nor known to the CPU device", call->callee);
     return;
   }
   if (callee->entry || callee->register_parameters)

@@ -14,7 +14,8 @@ struct CodeData {
   std::deque<Access> accesses;
   std::deque<AtomicAccess> atomics;
   std::deque<BarrierSite> barriers;
-  std::deque<std::vector<const Site*>> waits; // by function: for each block, where its waiting instruction stands
+  std::deque<std::vector<const Site*>>
+      waits; // by function: for each block, where its waiting instruction stands
   const std::uint32_t* compare_enabled = nullptr; // not 0: comparisons call assay_compare
 };
 

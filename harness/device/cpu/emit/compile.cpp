@@ -9,8 +9,8 @@
 namespace assay::cpu {
 namespace {
 
-// What the registers' and branches' names stand for was resolved while parsing; here what one function says is made
-// plain for the emitter.
+// What the registers' and branches' names stand for was resolved while parsing; here what one function says
+// is made plain for the emitter.
 void simplify(ptx::Module& module) {
   for (ptx::Function& function : module.functions) {
     fold_constants(function);
@@ -71,7 +71,8 @@ Result<void> emit(const ptx::Module& module, const Layout& layout, CodeData& dat
   for (const auto& [function, made] : functions) {
     if (function->register_parameters)
       return environment_error({module.origin, static_cast<int>(function->line), 0},
-                               "the CPU device does not support parameters in registers ('{}')", function->name);
+                               "the CPU device does not support parameters in registers ('{}')",
+                               function->name);
     ASSAY_TRY(std::vector<Block> blocks, split_blocks(*function, module.origin));
     if (blocks.size() * function->registers.size() > largest_liveness)
       return environment_error({module.origin, static_cast<int>(function->line), 0},
@@ -103,7 +104,7 @@ Result<std::unique_ptr<CompiledProgram>> compile_ptx(const PtxSource& source, co
   program->machine->prepare(*ir);
   CompiledModule& compiled = program->module;
   ASSAY_TRY_VOID(emit(module, layout, program->data, *ir, compiled.block_count));
-  ASSAY_TRY_VOID(program->machine->add(std::move(ir), std::move(context), options.on_ir));
+  ASSAY_TRY_VOID(program->machine->add({std::move(ir), std::move(context)}, options.on_ir));
 
   for (const ptx::Function& function : module.functions) {
     if (!function.entry || !function.defined) continue;

@@ -13,9 +13,10 @@
 namespace assay::cpu {
 
 struct EmitOptions {
-  std::function<std::uint64_t()> reserve_slot;            // a slot of the address space for each module variable
-  const std::uint32_t* compare_enabled = nullptr;         // not 0 while comparisons should tell the hook; outlives the code
-  std::function<void(const std::string&)> on_ir;          // sees the optimised LLVM IR; optional
+  std::function<std::uint64_t()> reserve_slot; // a slot of the address space for each module variable
+  const std::uint32_t* compare_enabled =
+      nullptr; // not 0 while comparisons should tell the hook; outlives the code
+  std::function<void(const std::string&)> on_ir; // sees the optimised LLVM IR; optional
 };
 
 // Code and the constant data behind it; both live with this object.
@@ -28,7 +29,8 @@ struct CompiledProgram {
   std::unique_ptr<Machine> machine;
 };
 
-// Malformed PTX: a user error; an instruction that is not supported: an environment error; both with the PTX line.
+// Malformed PTX: a user error; an instruction that is not supported: an environment error; both with the PTX
+// line.
 Result<std::unique_ptr<CompiledProgram>> compile_ptx(const PtxSource& source, const EmitOptions& options);
 
 } // namespace assay::cpu

@@ -21,7 +21,9 @@ Value* to_integral(FunctionEmitter& e, const Instruction& i, Value* value) {
   return e.lanes().unary(ids[static_cast<std::size_t>(rounding_of(i))], value);
 }
 
-bool rounds_to_integral(const Instruction& i) { return i.has("rni") || i.has("rzi") || i.has("rmi") || i.has("rpi"); }
+bool rounds_to_integral(const Instruction& i) {
+  return i.has("rni") || i.has("rzi") || i.has("rmi") || i.has("rpi");
+}
 
 // Out of range values clamp. NaN: 0 between f32 or narrower and 32 bits or narrower, else only the top bit.
 Value* float_to_integer(FunctionEmitter& e, const Instruction& i, Value* value, Type from, Type to) {
@@ -44,7 +46,8 @@ Value* integer_to_float(FunctionEmitter& e, const Instruction& i, Value* value, 
     return sign ? b.ir.CreateSIToFP(value, b.float_lanes()) : b.ir.CreateUIToFP(value, b.float_lanes());
   if (to == Type::f64 && mode == 0)
     return sign ? b.ir.CreateSIToFP(value, b.double_lanes()) : b.ir.CreateUIToFP(value, b.double_lanes());
-  const std::string name = std::string("assay_") + (sign ? "s64" : "u64") + (to == Type::f64 ? "_to_f64" : "_to_f32");
+  const std::string name =
+      std::string("assay_") + (sign ? "s64" : "u64") + (to == Type::f64 ? "_to_f64" : "_to_f32");
   return b.call_lanes(name, b.lanes_of(to), std::array{b.resize(value, 64, sign)}, mode);
 }
 
@@ -151,10 +154,12 @@ void emit_cvt(FunctionEmitter& e, const Instruction& i) {
     Value* pair = b.call_lanes(name, b.int_lanes(32), std::array{e.source(i, 1, Type::b16)});
     return e.write(i, 0, Type::b32, pair);
   }
-  if (to == Type::f16x2 || to == Type::bf16x2 || to == Type::e4m3x2 || to == Type::e5m2x2) return pack_two(e, i, to);
+  if (to == Type::f16x2 || to == Type::bf16x2 || to == Type::e4m3x2 || to == Type::e5m2x2)
+    return pack_two(e, i, to);
   if (to == Type::tf32) {
     Value* value = e.source(i, 1, Type::f32);
-    Value* rounded = b.call_lanes("assay_f32_to_tf32", b.float_lanes(), std::array{value}, i.has("rna") ? 4 : rounding_of(i));
+    Value* rounded = b.call_lanes("assay_f32_to_tf32", b.float_lanes(), std::array{value},
+                                  i.has("rna") ? 4 : rounding_of(i));
     return e.write(i, 0, Type::f32, rounded);
   }
   if (is_float(from) && is_float(to)) return float_to_float(e, i, from, to);

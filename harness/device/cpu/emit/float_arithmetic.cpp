@@ -1,4 +1,5 @@
-// add, sub, mul, fma, div, rcp, sqrt, min, max, abs, neg, copysign, testp and the approximate functions, f32 and f64.
+// add, sub, mul, fma, div, rcp, sqrt, min, max, abs, neg, copysign, testp and the approximate functions, f32
+// and f64.
 #include "harness/device/cpu/emit/floats.h"
 #include "harness/device/cpu/emit/handlers.h"
 
@@ -16,16 +17,23 @@ using ptx::Type;
 
 enum class Rounded : std::uint8_t { add, mul, fma, div, sqrt };
 
-// AVX-512 rounds each operation as it says: 8 is nearest, 9 down, 10 up, 11 toward zero (exceptions suppressed).
+// AVX-512 rounds each operation as it says: 8 is nearest, 9 down, 10 up, 11 toward zero (exceptions
+// suppressed).
 Value* embedded_rounding(FunctionEmitter& e, Rounded op, std::span<Value* const> args, int mode) {
   static constexpr std::array codes{8, 11, 9, 10};
   auto& ir = e.ir();
   const bool wide = args[0]->getType()->getScalarType()->isDoubleTy();
   llvm::Intrinsic::ID id = 0;
   switch (op) {
-  case Rounded::add: id = wide ? llvm::Intrinsic::x86_avx512_add_pd_512 : llvm::Intrinsic::x86_avx512_add_ps_512; break;
-  case Rounded::mul: id = wide ? llvm::Intrinsic::x86_avx512_mul_pd_512 : llvm::Intrinsic::x86_avx512_mul_ps_512; break;
-  case Rounded::div: id = wide ? llvm::Intrinsic::x86_avx512_div_pd_512 : llvm::Intrinsic::x86_avx512_div_ps_512; break;
+  case Rounded::add:
+    id = wide ? llvm::Intrinsic::x86_avx512_add_pd_512 : llvm::Intrinsic::x86_avx512_add_ps_512;
+    break;
+  case Rounded::mul:
+    id = wide ? llvm::Intrinsic::x86_avx512_mul_pd_512 : llvm::Intrinsic::x86_avx512_mul_ps_512;
+    break;
+  case Rounded::div:
+    id = wide ? llvm::Intrinsic::x86_avx512_div_pd_512 : llvm::Intrinsic::x86_avx512_div_ps_512;
+    break;
   case Rounded::sqrt:
     id = wide ? llvm::Intrinsic::x86_avx512_sqrt_pd_512 : llvm::Intrinsic::x86_avx512_sqrt_ps_512;
     break;
@@ -42,7 +50,8 @@ Value* embedded_rounding(FunctionEmitter& e, Rounded op, std::span<Value* const>
     for (Value* arg : args) parts.push_back(ir.CreateShuffleVector(arg, part));
     parts.push_back(ir.getInt32(static_cast<std::uint32_t>(codes[static_cast<std::size_t>(mode)])));
     Value* piece = ir.CreateIntrinsic(id, {}, parts);
-    result = ir.CreateInsertVector(result->getType(), result, piece, ir.getInt64(static_cast<std::uint64_t>(first)));
+    result = ir.CreateInsertVector(result->getType(), result, piece,
+                                   ir.getInt64(static_cast<std::uint64_t>(first)));
   }
   return result;
 }
@@ -51,11 +60,16 @@ Value* rounded(FunctionEmitter& e, Rounded op, std::span<Value* const> args, int
   auto& b = e.lanes();
   if (mode == 0) {
     switch (op) {
-    case Rounded::add: return b.ir.CreateFAdd(args[0], args[1]);
-    case Rounded::mul: return b.ir.CreateFMul(args[0], args[1]);
-    case Rounded::div: return b.ir.CreateFDiv(args[0], args[1]);
-    case Rounded::sqrt: return b.unary(llvm::Intrinsic::sqrt, args[0]);
-    case Rounded::fma: return b.ternary(llvm::Intrinsic::fma, args[0], args[1], args[2]);
+    case Rounded::add:
+      return b.ir.CreateFAdd(args[0], args[1]);
+    case Rounded::mul:
+      return b.ir.CreateFMul(args[0], args[1]);
+    case Rounded::div:
+      return b.ir.CreateFDiv(args[0], args[1]);
+    case Rounded::sqrt:
+      return b.unary(llvm::Intrinsic::sqrt, args[0]);
+    case Rounded::fma:
+      return b.ternary(llvm::Intrinsic::fma, args[0], args[1], args[2]);
     }
   }
   if (e.scope().wide_vectors) return embedded_rounding(e, op, args, mode);
@@ -90,13 +104,16 @@ void emit_add(FunctionEmitter& e, const Instruction& i) { arithmetic(e, i, Round
 void emit_sub(FunctionEmitter& e, const Instruction& i) { arithmetic(e, i, Rounded::add, true); }
 void emit_mul(FunctionEmitter& e, const Instruction& i) { arithmetic(e, i, Rounded::mul); }
 void emit_fma(FunctionEmitter& e, const Instruction& i) { arithmetic(e, i, Rounded::fma); }
-void emit_div(FunctionEmitter& e, const Instruction& i) { arithmetic(e, i, Rounded::div); } // approx and full: exact
+void emit_div(FunctionEmitter& e, const Instruction& i) {
+  arithmetic(e, i, Rounded::div);
+} // approx and full: exact
 
 void emit_sqrt(FunctionEmitter& e, const Instruction& i) { arithmetic(e, i, Rounded::sqrt); }
 
 void approximate(FunctionEmitter& e, const Instruction& i, std::string_view name) {
   Value* x = input(e, i, 1);
-  const std::string full = std::string("assay_") + std::string(name) + (type_of(i) == Type::f64 ? "_f64" : "_f32");
+  const std::string full =
+      std::string("assay_") + std::string(name) + (type_of(i) == Type::f64 ? "_f64" : "_f32");
   output(e, i, e.lanes().call_lanes(full, x->getType(), std::array{x}));
 }
 

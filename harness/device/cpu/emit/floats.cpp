@@ -10,10 +10,12 @@ bool is_double(Value* value) { return value->getType()->getScalarType()->isDoubl
 
 } // namespace
 
+// Chosen as integers: to LLVM one NaN is as good as another, so among floats it may drop the choice (it does
+// for sqrt).
 Value* canonical_nan(FunctionEmitter& e, Value* value) {
   auto& b = e.lanes();
   Value* bits = is_double(value) ? b.splat(64, 0xfff8000000000000ULL) : b.splat(32, 0x7fffffff);
-  return b.select(b.ir.CreateFCmpUNO(value, value), b.cast(bits, value->getType()), value);
+  return b.cast(b.select(b.ir.CreateFCmpUNO(value, value), bits, b.as_int(value)), value->getType());
 }
 
 Value* flush_subnormals(FunctionEmitter& e, Value* value) {
@@ -81,10 +83,15 @@ Value* float_min_max(FunctionEmitter& e, Value* a, Value* b, bool maximum, bool 
   chosen = l.select(ir.CreateFCmpOEQ(a, b), l.cast(tie, a->getType()), chosen);
   Value* a_nan = ir.CreateFCmpUNO(a, a);
   Value* b_nan = ir.CreateFCmpUNO(b, b);
-  Value* the_nan = l.cast(is_double(a) ? l.splat(64, 0xfff8000000000000ULL) : l.splat(32, 0x7fffffff), a->getType());
-  if (nan) return l.select(ir.CreateOr(a_nan, b_nan), the_nan, chosen);
-  chosen = l.select(a_nan, b, l.select(b_nan, a, chosen));
-  return l.select(ir.CreateAnd(a_nan, b_nan), the_nan, chosen);
+  Value* the_nan = is_double(a) ? l.splat(64, 0xfff8000000000000ULL) : l.splat(32, 0x7fffffff);
+  Value* bits = l.as_int(chosen);
+  if (nan) {
+    bits = l.select(ir.CreateOr(a_nan, b_nan), the_nan, bits);
+  } else {
+    bits = l.select(a_nan, b_bits, l.select(b_nan, a_bits, bits));
+    bits = l.select(ir.CreateAnd(a_nan, b_nan), the_nan, bits);
+  }
+  return l.cast(bits, a->getType());
 }
 
 } // namespace assay::cpu

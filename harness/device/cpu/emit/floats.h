@@ -1,5 +1,5 @@
-// Lane-wise floating-point building blocks that several instruction families share. No fast-math flag is ever set and
-// nothing is contracted.
+// Lane-wise floating-point building blocks that several instruction families share. No fast-math flag is ever
+// set and nothing is contracted.
 #pragma once
 
 #include "harness/device/cpu/emit/function_emitter.h"
@@ -8,19 +8,20 @@ namespace assay::cpu {
 
 // PTX arithmetic yields one NaN: f32 0x7fffffff, f64 0xfff8000000000000.
 llvm::Value* canonical_nan(FunctionEmitter& e, llvm::Value* value);
-llvm::Value* flush_subnormals(FunctionEmitter& e, llvm::Value* value); // f32: subnormals to zero of their sign
-llvm::Value* saturate(FunctionEmitter& e, llvm::Value* value);         // to [0, 1], NaN to +0; f32 or f64
+llvm::Value* flush_subnormals(FunctionEmitter& e,
+                              llvm::Value* value);             // f32: subnormals to zero of their sign
+llvm::Value* saturate(FunctionEmitter& e, llvm::Value* value); // to [0, 1], NaN to +0; f32 or f64
 
 // f16 and bf16 travel as <32 x i16>.
-llvm::Value* widen_half(FunctionEmitter& e, llvm::Value* bits, bool bf16);  // to f32, exact
+llvm::Value* widen_half(FunctionEmitter& e, llvm::Value* bits, bool bf16);   // to f32, exact
 llvm::Value* narrow_half(FunctionEmitter& e, llvm::Value* value, bool bf16); // nearest even; NaN to 0x7fff
-llvm::Value* flush_half(FunctionEmitter& e, llvm::Value* bits, bool bf16);  // <32 x i16>
+llvm::Value* flush_half(FunctionEmitter& e, llvm::Value* bits, bool bf16);   // <32 x i16>
 
 // The rounding that the modifiers name: 0 nearest even, 1 toward zero, 2 down, 3 up.
 int rounding_of(const ptx::Instruction& i);
 
-// The PTX minimum or maximum of f32 or f64 lanes: -0 < +0; a NaN loses unless `nan`; then, and where both are NaN, the
-// result is the canonical NaN.
+// The PTX minimum or maximum of f32 or f64 lanes: -0 < +0; a NaN loses unless `nan`; then, and where both are
+// NaN, the result is the canonical NaN.
 llvm::Value* float_min_max(FunctionEmitter& e, llvm::Value* a, llvm::Value* b, bool maximum, bool nan);
 
 } // namespace assay::cpu

@@ -51,7 +51,8 @@ void FunctionEmitter::begin_frame(llvm::Function* into) {
   Value* runnable = lanes().slot(ir().getInt64Ty(), (count + 63) / 64);
   auto& waits = scope_.data.waits.emplace_back(count, nullptr);
   for (std::uint32_t b = 0; b < count; ++b)
-    if (blocks_[b].wait == Wait::named || blocks_[b].wait == Wait::all) waits[b] = site(instruction_of(blocks_[b]));
+    if (blocks_[b].wait == Wait::named || blocks_[b].wait == Wait::all)
+      waits[b] = site(instruction_of(blocks_[b]));
   lanes().call("assay_flow_begin", ir().getVoidTy(),
                {flow_, ir().getInt32(count), waiting_, runnable, lanes().pointer(waits.data())});
   Value* first = function_.entry ? alive() : into->getArg(1);
@@ -61,8 +62,8 @@ void FunctionEmitter::begin_frame(llvm::Function* into) {
   for (std::size_t reg = 0; reg < places_.size(); ++reg) {
     if (!live_.crosses[reg]) continue;
     const Type type = function_.registers[reg].type;
-    llvm::Type* lanes_type = type == Type::pred ? static_cast<llvm::Type*>(ir().getInt32Ty())
-                                                : lanes().int_lanes(bits_of(type));
+    llvm::Type* lanes_type =
+        type == Type::pred ? static_cast<llvm::Type*>(ir().getInt32Ty()) : lanes().int_lanes(bits_of(type));
     places_[reg].value = lanes().slot(lanes_type);
     if (tainted_[reg]) places_[reg].undefined = lanes().slot(ir().getInt32Ty());
     if (!live_.in[0][reg]) continue; // read before it is written, at least on paper
@@ -82,8 +83,8 @@ void FunctionEmitter::begin_frame(llvm::Function* into) {
       alignment = std::max(alignment, variable.alignment);
       local += variable.bytes;
     } else if (v < passed) { // results come first in what the caller passes
-      const std::size_t position = v < function_.params.size() ? v + function_.results.size()
-                                                               : v - function_.params.size();
+      const std::size_t position =
+          v < function_.params.size() ? v + function_.results.size() : v - function_.params.size();
       Value* place = ir().CreateConstInBoundsGEP1_64(ir().getPtrTy(), into->getArg(2), position);
       areas_[v] = ir().CreateLoad(ir().getPtrTy(), place);
     } else if (variable.space == ptx::Space::param && !(function_.entry && v < function_.params.size())) {
@@ -91,8 +92,9 @@ void FunctionEmitter::begin_frame(llvm::Function* into) {
     }
   }
   if (local != 0)
-    local_base_ = lanes().call("assay_enter_local", ir().getInt32Ty(),
-                               {warp_, ir().getInt32(static_cast<std::uint32_t>(local)), ir().getInt32(alignment)});
+    local_base_ =
+        lanes().call("assay_enter_local", ir().getInt32Ty(),
+                     {warp_, ir().getInt32(static_cast<std::uint32_t>(local)), ir().getInt32(alignment)});
   dispatch_ = BasicBlock::Create(context, "dispatch", into);
   return_ = BasicBlock::Create(context, "return", into);
   for (std::uint32_t b = 0; b < count; ++b)
@@ -114,13 +116,15 @@ void FunctionEmitter::emit_block(std::uint32_t index) {
   if (block.wait != Wait::none) gather(index);
   executing_ = active_;
   count_step(index);
-  for (std::uint32_t i = block.first; i < block.end && !error_; ++i) emit_instruction(function_.instructions[i]);
+  for (std::uint32_t i = block.first; i < block.end && !error_; ++i)
+    emit_instruction(function_.instructions[i]);
   if (error_) return;
   executing_ = active_;
   end_block(index);
 }
 
-// Waits until all lanes that the block's first instruction names stand here; active_ becomes those that go on.
+// Waits until all lanes that the block's first instruction names stand here; active_ becomes those that go
+// on.
 void FunctionEmitter::gather(std::uint32_t index) {
   const Block& block = blocks_[index];
   auto& context = ir().getContext();

@@ -109,7 +109,8 @@ Value* FunctionEmitter::immediate(const Operand& operand, Type type) {
   if (operand.kind == Operand::Kind::f64 && bits_of(type) == 32)
     bits = std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(bits)));
   if (operand.kind == Operand::Kind::f32 && type == Type::f64)
-    bits = std::bit_cast<std::uint64_t>(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits))));
+    bits = std::bit_cast<std::uint64_t>(
+        static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits))));
   return lanes().cast(lanes().splat(bits_of(type), bits), lanes().lanes_of(type));
 }
 
@@ -118,13 +119,16 @@ Value* FunctionEmitter::read(const Operand& operand, Type type) {
   switch (operand.kind) {
   case Operand::Kind::integer:
   case Operand::Kind::f32:
-  case Operand::Kind::f64: return immediate(operand, type);
-  case Operand::Kind::special: return lanes().cast(special(operand, bits_of(type)), wanted);
+  case Operand::Kind::f64:
+    return immediate(operand, type);
+  case Operand::Kind::special:
+    return lanes().cast(special(operand, bits_of(type)), wanted);
   case Operand::Kind::symbol: {
     Value* value = symbol_address(operand, nullptr);
     return lanes().cast(lanes().resize(value, bits_of(type), false), wanted);
   }
-  case Operand::Kind::reg: break;
+  case Operand::Kind::reg:
+    break;
   default:
     fail(*instruction_, ErrorKind::user, "'{}' does not take an operand of this kind", instruction_->opcode);
     return llvm::Constant::getNullValue(wanted);
@@ -153,13 +157,15 @@ void FunctionEmitter::write(const Instruction& i, std::size_t k, Type type, Valu
 }
 
 void FunctionEmitter::write_second(const Instruction& i, Value* mask) {
-  if (!i.operands.empty() && i.operands[0].kind == Operand::Kind::pair) write(i.operands[0].parts[1], Type::pred, mask);
+  if (!i.operands.empty() && i.operands[0].kind == Operand::Kind::pair)
+    write(i.operands[0].parts[1], Type::pred, mask);
 }
 
 void FunctionEmitter::write(const Operand& operand, Type type, Value* value) {
   if (operand.kind == Operand::Kind::sink) return;
   if (operand.kind != Operand::Kind::reg)
-    return fail(*instruction_, ErrorKind::user, "the destination of '{}' is not a register", instruction_->opcode);
+    return fail(*instruction_, ErrorKind::user, "the destination of '{}' is not a register",
+                instruction_->opcode);
   const std::uint32_t reg = operand.reg;
   const Type declared = function_.registers[reg].type;
   if ((declared == Type::pred) != (type == Type::pred) || bits_of(declared) < bits_of(type))
@@ -171,9 +177,8 @@ void FunctionEmitter::write(const Operand& operand, Type type, Value* value) {
     Value* old = load_register(reg);
     Value* old_mask = load_undefined(reg);
     Value* keeps = ir().CreateNot(executing_);
-    value = type == Type::pred
-                ? ir().CreateOr(ir().CreateAnd(value, executing_), ir().CreateAnd(old, keeps))
-                : lanes().select(lanes().to_lanes(executing_), value, old);
+    value = type == Type::pred ? ir().CreateOr(ir().CreateAnd(value, executing_), ir().CreateAnd(old, keeps))
+                               : lanes().select(lanes().to_lanes(executing_), value, old);
     if (mask) mask = ir().CreateAnd(mask, executing_);
     if (old_mask) {
       Value* kept = ir().CreateAnd(old_mask, keeps);

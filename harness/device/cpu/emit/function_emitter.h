@@ -1,9 +1,9 @@
 // Emits one PTX function as one LLVM function that runs a warp through it.
 //
-// Registers. Within a block a register is an SSA value. One that is live across blocks also has a place in the frame,
-// read at its first use in a block and written back at the block's end, where lanes that are not active keep what they
-// had. So nothing is kept in phis, which would meet at the dispatcher in numbers, and a vector that must survive a
-// runtime call would be in memory anyway.
+// Registers. Within a block a register is an SSA value. One that is live across blocks also has a place in
+// the frame, read at its first use in a block and written back at the block's end, where lanes that are not
+// active keep what they had. So nothing is kept in phis, which would meet at the dispatcher in numbers, and a
+// vector that must survive a runtime call would be in memory anyway.
 #pragma once
 
 #include "harness/base/error.h"
@@ -33,7 +33,7 @@ struct ModuleScope {
 std::string symbol_of(const ptx::Function& function);
 
 class FunctionEmitter {
-public:
+ public:
   FunctionEmitter(ModuleScope& scope, const ptx::Function& function, std::vector<Block> blocks);
 
   Result<void> run(llvm::Function* into);
@@ -57,10 +57,10 @@ public:
   unsigned register_bits(const ptx::Operand& operand) const;
 
   llvm::Value* undefined_lanes(const ptx::Operand& operand); // mask; null: none
-  void taint(llvm::Value* mask);                              // adds to the instruction's undefined lanes; null: nothing
+  void taint(llvm::Value* mask); // adds to the instruction's undefined lanes; null: nothing
   void set_taint(llvm::Value* mask) { undefined_ = mask; }
   llvm::Value* taken_taint() { return undefined_; }
-  void use(llvm::Value* mask, const ptx::Instruction& i);    // these lanes matter now: report the undefined ones
+  void use(llvm::Value* mask, const ptx::Instruction& i); // these lanes matter now: report the undefined ones
 
   // Generic or space address of an address operand, <32 x i64>; its undefined lanes are reported as used.
   llvm::Value* address(const ptx::Instruction& i, const ptx::Operand& operand, Space& space);
@@ -71,18 +71,19 @@ public:
 
   llvm::Value* value_buffer();     // 8 vectors of 32 x 8 bytes, for what a load or store passes
   llvm::Value* undefined_buffer(); // 8 masks
-  llvm::Value* read_carry(); // the condition code's carry, as a mask
+  llvm::Value* read_carry();       // the condition code's carry, as a mask
   void write_carry(llvm::Value* mask);
 
   template <class... Args>
   void fail(const ptx::Instruction& i, ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {
     if (error_) return;
-    error_ = Error{kind, fmt::format(format, std::forward<Args>(args)...),
+    error_ = Error{kind,
+                   fmt::format(format, std::forward<Args>(args)...),
                    {scope_.source.origin, static_cast<int>(i.line), 0}};
   }
   const ptx::Instruction& current() const { return *instruction_; }
 
-private:
+ private:
   struct Place {
     llvm::AllocaInst* value = nullptr;
     llvm::AllocaInst* undefined = nullptr;
@@ -135,7 +136,7 @@ private:
   llvm::Value* active_ = nullptr;
   llvm::Value* executing_ = nullptr;
   llvm::Value* undefined_ = nullptr;
-  std::vector<llvm::Value*> values_, masks_;   // by register: its value and undefined lanes now
+  std::vector<llvm::Value*> values_, masks_;        // by register: its value and undefined lanes now
   std::vector<llvm::Value*> before_, before_masks_; // as they were in the frame, where that was read
   std::vector<std::uint32_t> written_;
   std::vector<bool> dirty_;

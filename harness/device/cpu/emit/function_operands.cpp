@@ -24,12 +24,14 @@ Value* FunctionEmitter::symbol_address(const Operand& operand, Space* space) {
   };
   if (operand.variable != ptx::no_index) {
     const ptx::Variable& variable = function_.variables[operand.variable];
-    if (variable.space == ptx::Space::shared) return shared(scope_.layout.shared_in(function_, operand.variable));
+    if (variable.space == ptx::Space::shared)
+      return shared(scope_.layout.shared_in(function_, operand.variable));
     if (variable.space == ptx::Space::local) {
       Value* base = ir().CreateAdd(local_base_, ir().getInt32(local_offsets_[operand.variable]));
       return found(Space::local, lanes().splat_value(ir().CreateZExt(base, ir().getInt64Ty())));
     }
-    if (variable.space == ptx::Space::param && function_.entry && operand.variable < function_.params.size()) {
+    if (variable.space == ptx::Space::param && function_.entry &&
+        operand.variable < function_.params.size()) {
       std::uint64_t offset = 0;
       for (std::uint32_t p = 0; p <= operand.variable; ++p) {
         const std::uint64_t alignment = function_.params[p].alignment;
@@ -38,8 +40,8 @@ Value* FunctionEmitter::symbol_address(const Operand& operand, Space* space) {
       }
       return found(Space::param, lanes().splat(64, offset));
     }
-    fail(*instruction_, ErrorKind::environment, "the address of parameter '{}' is not supported by the CPU device",
-         operand.name);
+    fail(*instruction_, ErrorKind::environment,
+         "the address of parameter '{}' is not supported by the CPU device", operand.name);
     return lanes().splat(64, 0);
   }
   if (const Location* location = scope_.layout.find(operand.name)) {
@@ -49,13 +51,14 @@ Value* FunctionEmitter::symbol_address(const Operand& operand, Space* space) {
   }
   for (const ptx::Variable& variable : scope_.source.variables)
     if (variable.name == operand.name) {
-      fail(*instruction_, ErrorKind::user, "extern variable '{}' is not defined in this module", operand.name);
+      fail(*instruction_, ErrorKind::user, "extern variable '{}' is not defined in this module",
+           operand.name);
       return lanes().splat(64, 0);
     }
   for (const ptx::Function& function : scope_.source.functions)
     if (function.name == operand.name) {
-      fail(*instruction_, ErrorKind::environment, "the address of function '{}' is not supported by the CPU device",
-           operand.name);
+      fail(*instruction_, ErrorKind::environment,
+           "the address of function '{}' is not supported by the CPU device", operand.name);
       return lanes().splat(64, 0);
     }
   fail(*instruction_, ErrorKind::user, "'{}' is not declared", operand.name);
@@ -98,7 +101,9 @@ Value* FunctionEmitter::special(const Operand& operand, unsigned bits) {
     if (name.ends_with(".z")) return 2;
     return 3;
   };
-  const auto is = [&](std::string_view stem) { return name == stem || (name.starts_with(stem) && name[stem.size()] == '.'); };
+  const auto is = [&](std::string_view stem) {
+    return name == stem || (name.starts_with(stem) && name[stem.size()] == '.');
+  };
   Value* value = nullptr;
   if (is("%tid") && axis() < 3) {
     value = vector(offsetof(Warp, tid_x) + axis() * sizeof(Warp::tid_x));
@@ -140,7 +145,8 @@ Value* FunctionEmitter::special(const Operand& operand, unsigned bits) {
     value = lanes().splat_value(clock);
   }
   if (!value) {
-    fail(*instruction_, ErrorKind::environment, "the CPU device does not support the special register '{}'", name);
+    fail(*instruction_, ErrorKind::environment, "the CPU device does not support the special register '{}'",
+         name);
     return lanes().splat(bits, 0);
   }
   return lanes().resize(value, bits, false);

@@ -1,5 +1,5 @@
-// f16, bf16 and their packed pairs. Sums, products, quotients and roots are computed in f32, whose 24 bits make the
-// second rounding harmless (24 >= 2 * 11 + 2); the fused multiply-add has its own routine.
+// f16, bf16 and their packed pairs. Sums, products, quotients and roots are computed in f32, whose 24 bits
+// make the second rounding harmless (24 >= 2 * 11 + 2); the fused multiply-add has its own routine.
 #include "harness/device/cpu/emit/floats.h"
 #include "harness/device/cpu/emit/handlers.h"
 
@@ -15,7 +15,9 @@ using ptx::Instruction;
 using ptx::Type;
 
 bool is_bf16(const Instruction& i) { return i.types.back() == Type::bf16 || i.types.back() == Type::bf16x2; }
-bool is_packed(const Instruction& i) { return i.types.back() == Type::f16x2 || i.types.back() == Type::bf16x2; }
+bool is_packed(const Instruction& i) {
+  return i.types.back() == Type::f16x2 || i.types.back() == Type::bf16x2;
+}
 
 // One half's operation on i16 lanes.
 using HalfOperation = std::function<Value*(FunctionEmitter&, std::span<Value* const>)>;
@@ -53,13 +55,12 @@ void apply(FunctionEmitter& e, const Instruction& i, const HalfOperation& operat
   Value* low = one(0);
   if (!packed) return e.write(i, 0, Type::b16, low);
   Value* high = one(16);
-  Value* both = b.ir.CreateOr(b.resize(low, 32, false),
-                              b.ir.CreateShl(b.resize(high, 32, false), b.splat(32, 16)));
+  Value* both =
+      b.ir.CreateOr(b.resize(low, 32, false), b.ir.CreateShl(b.resize(high, 32, false), b.splat(32, 16)));
   e.write(i, 0, Type::b32, both);
 }
 
-template <class Operation>
-HalfOperation through_f32(bool bf16, Operation operation) {
+template <class Operation> HalfOperation through_f32(bool bf16, Operation operation) {
   return [bf16, operation](FunctionEmitter& e, std::span<Value* const> args) {
     std::vector<Value*> wide;
     for (Value* arg : args) wide.push_back(widen_half(e, arg, bf16));
@@ -83,16 +84,15 @@ void emit_fma(FunctionEmitter& e, const Instruction& i) {
 }
 
 void emit_min_max(FunctionEmitter& e, const Instruction& i) {
-  apply(
-      e, i,
-      through_f32(is_bf16(i),
-                  [&i](FunctionEmitter& f, std::span<Value* const> x) {
-                    Value* value = x[0];
-                    for (std::size_t k = 1; k < x.size(); ++k)
-                      value = float_min_max(f, value, x[k], i.opcode == "max", i.has("NaN"));
-                    return value;
-                  }),
-      false);
+  apply(e, i,
+        through_f32(is_bf16(i),
+                    [&i](FunctionEmitter& f, std::span<Value* const> x) {
+                      Value* value = x[0];
+                      for (std::size_t k = 1; k < x.size(); ++k)
+                        value = float_min_max(f, value, x[k], i.opcode == "max", i.has("NaN"));
+                      return value;
+                    }),
+        false);
 }
 
 void emit_sign(FunctionEmitter& e, const Instruction& i) {
@@ -100,7 +100,8 @@ void emit_sign(FunctionEmitter& e, const Instruction& i) {
       e, i,
       [&i](FunctionEmitter& f, std::span<Value* const> x) {
         auto& b = f.lanes();
-        return i.opcode == "abs" ? b.ir.CreateAnd(x[0], b.splat(16, 0x7fff)) : b.ir.CreateXor(x[0], b.splat(16, 0x8000));
+        return i.opcode == "abs" ? b.ir.CreateAnd(x[0], b.splat(16, 0x7fff))
+                                 : b.ir.CreateXor(x[0], b.splat(16, 0x8000));
       },
       false);
 }

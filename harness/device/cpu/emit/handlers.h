@@ -1,5 +1,6 @@
-// One handler an opcode: the code of one instruction for the lanes that execute it. The catalogue (ptx/catalogue.h) has
-// already decided that opcode, modifiers and types go together and that the operand count fits.
+// One handler an opcode: the code of one instruction for the lanes that execute it. The catalogue
+// (ptx/catalogue.h) has already decided that opcode, modifiers and types go together and that the operand
+// count fits.
 #pragma once
 
 #include "harness/device/cpu/ptx/ast.h"

@@ -19,10 +19,14 @@ Value* in(FunctionEmitter& e, const Instruction& i, std::size_t k) { return e.so
 
 Type twice(Type type) {
   switch (type) {
-  case Type::s16: return Type::s32;
-  case Type::s32: return Type::s64;
-  case Type::u16: return Type::u32;
-  default: return Type::u64;
+  case Type::s16:
+    return Type::s32;
+  case Type::s32:
+    return Type::s64;
+  case Type::u16:
+    return Type::u32;
+  default:
+    return Type::u64;
   }
 }
 
@@ -83,8 +87,9 @@ void emit_div_rem(FunctionEmitter& e, const Instruction& i) {
   if (bits == 64) {
     const std::string name = std::string("assay_") + (rem ? "rem" : "div") + (sign ? "_s64" : "_u64");
     Value* safe = b.select(by_zero, b.splat(64, 1), y);
-    return e.write(i, 0, type_of(i),
-                   b.select(by_zero, b.splat(64, ~0ULL), b.call_lanes(name, b.int_lanes(64), std::array{x, safe})));
+    return e.write(
+        i, 0, type_of(i),
+        b.select(by_zero, b.splat(64, ~0ULL), b.call_lanes(name, b.int_lanes(64), std::array{x, safe})));
   }
   // exact in double: the quotient of two 32-bit numbers is at least 2^-32 away from the next integer
   const auto to_double = [&](Value* v) {
@@ -101,7 +106,9 @@ void emit_div_rem(FunctionEmitter& e, const Instruction& i) {
 void emit_abs(FunctionEmitter& e, const Instruction& i) {
   e.write(i, 0, type_of(i), e.lanes().binary(llvm::Intrinsic::abs, in(e, i, 1), e.ir().getInt1(false)));
 }
-void emit_neg(FunctionEmitter& e, const Instruction& i) { e.write(i, 0, type_of(i), e.ir().CreateNeg(in(e, i, 1))); }
+void emit_neg(FunctionEmitter& e, const Instruction& i) {
+  e.write(i, 0, type_of(i), e.ir().CreateNeg(in(e, i, 1)));
+}
 
 void emit_min_max(FunctionEmitter& e, const Instruction& i) {
   const bool maximum = i.opcode == "max";
@@ -132,8 +139,10 @@ Value* with_carry(FunctionEmitter& e, const Instruction& i, Value* x, Value* y, 
   Value* carry = takes ? b.ir.CreateZExt(b.to_lanes(e.read_carry()), b.int_lanes(wide)) : b.splat(wide, 0);
   Value* a = b.resize(x, wide, false);
   Value* c = b.resize(y, wide, false);
-  Value* sum = subtract ? b.ir.CreateSub(b.ir.CreateSub(a, c), carry) : b.ir.CreateAdd(b.ir.CreateAdd(a, c), carry);
-  if (i.has("cc")) e.write_carry(b.to_mask(b.ir.CreateTrunc(b.ir.CreateLShr(sum, b.splat(wide, bits)), b.int_lanes(1))));
+  Value* sum =
+      subtract ? b.ir.CreateSub(b.ir.CreateSub(a, c), carry) : b.ir.CreateAdd(b.ir.CreateAdd(a, c), carry);
+  if (i.has("cc"))
+    e.write_carry(b.to_mask(b.ir.CreateTrunc(b.ir.CreateLShr(sum, b.splat(wide, bits)), b.int_lanes(1))));
   return b.resize(sum, bits, false);
 }
 
@@ -155,7 +164,8 @@ void emit_dot(FunctionEmitter& e, const Instruction& i) {
   Value* sum = e.source(i, 3, Type::b32);
   const auto part = [&](Value* v, unsigned width, unsigned from, bool sign) {
     Value* left = b.ir.CreateShl(v, b.splat(32, 32 - width - from));
-    return sign ? b.ir.CreateAShr(left, b.splat(32, 32 - width)) : b.ir.CreateLShr(left, b.splat(32, 32 - width));
+    return sign ? b.ir.CreateAShr(left, b.splat(32, 32 - width))
+                : b.ir.CreateLShr(left, b.splat(32, 32 - width));
   };
   for (unsigned k = 0; k < (four ? 4u : 2u); ++k) {
     const unsigned width = four ? 8 : 16;

@@ -13,10 +13,14 @@ llvm::FixedVectorType* LaneBuilder::int_lanes(unsigned bits) {
 
 Type* LaneBuilder::lanes_of(ptx::Type type) {
   switch (type) {
-  case ptx::Type::pred: return ir.getInt32Ty();
-  case ptx::Type::f32: return float_lanes();
-  case ptx::Type::f64: return double_lanes();
-  default: return int_lanes(bits_of(type));
+  case ptx::Type::pred:
+    return ir.getInt32Ty();
+  case ptx::Type::f32:
+    return float_lanes();
+  case ptx::Type::f64:
+    return double_lanes();
+  default:
+    return int_lanes(bits_of(type));
   }
 }
 
@@ -67,7 +71,8 @@ llvm::CallInst* LaneBuilder::call_no_return(std::string_view name, std::initiali
 }
 
 Value* LaneBuilder::pointer(const void* address) {
-  return llvm::ConstantExpr::getIntToPtr(ir.getInt64(reinterpret_cast<std::uint64_t>(address)), ir.getPtrTy());
+  return llvm::ConstantExpr::getIntToPtr(ir.getInt64(reinterpret_cast<std::uint64_t>(address)),
+                                         ir.getPtrTy());
 }
 
 llvm::AllocaInst* LaneBuilder::slot(Type* type, std::uint64_t count) {

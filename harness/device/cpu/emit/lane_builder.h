@@ -1,5 +1,5 @@
-// LLVM's IRBuilder with the words of this layer: values of 32 lanes, masks of lanes, and calls into the runtime that pass
-// vectors through memory.
+// LLVM's IRBuilder with the words of this layer: values of 32 lanes, masks of lanes, and calls into the
+// runtime that pass vectors through memory.
 #pragma once
 
 #include "harness/device/cpu/ptx/type.h"
@@ -15,7 +15,7 @@
 namespace assay::cpu {
 
 class LaneBuilder {
-public:
+ public:
   explicit LaneBuilder(llvm::Module& module) : ir(module.getContext()), module_(module) {}
 
   llvm::IRBuilder<> ir;
@@ -31,7 +31,7 @@ public:
   llvm::Value* splat_f32(float value);
   llvm::Value* splat_f64(double value);
   llvm::Value* splat_value(llvm::Value* scalar) { return ir.CreateVectorSplat(32, scalar); }
-  llvm::Value* lane_numbers();            // 0 to 31, i32
+  llvm::Value* lane_numbers(); // 0 to 31, i32
   llvm::Value* cast(llvm::Value* value, llvm::Type* type) { return ir.CreateBitCast(value, type); }
   llvm::Value* as_int(llvm::Value* value); // the same bits as <32 x iN>
 
@@ -56,7 +56,10 @@ public:
   llvm::Value* pointer(const void* address); // constant data that lives as long as the code
 
   // Stack space for the whole function; set where the function begins.
-  void set_frame(llvm::BasicBlock* entry) { frame_ = entry; }
+  void set_frame(llvm::BasicBlock* entry) {
+    frame_ = entry;
+    scratch_.clear();
+  }
   llvm::AllocaInst* slot(llvm::Type* type, std::uint64_t count = 1);
   // A function of lanes in memory, void f(const A*, ..., R*, [mode]): result has the type `result`.
   llvm::Value* call_lanes(std::string_view name, llvm::Type* result, std::span<llvm::Value* const> args,
@@ -64,7 +67,7 @@ public:
   llvm::Value* scratch(unsigned index); // 32 x 8 bytes
   llvm::Module& module() { return module_; }
 
-private:
+ private:
   llvm::Module& module_;
   llvm::BasicBlock* frame_ = nullptr;
   std::vector<llvm::Value*> scratch_;

@@ -31,7 +31,8 @@ const Location& Layout::shared_in(const ptx::Function& function, std::uint32_t v
   return local_shared_.at(&function.variables[variable]);
 }
 
-Result<void> Layout::place_globals(const ptx::Module& module, const std::function<std::uint64_t()>& reserve_slot) {
+Result<void> Layout::place_globals(const ptx::Module& module,
+                                   const std::function<std::uint64_t()>& reserve_slot) {
   for (const ptx::Variable& variable : module.variables) {
     if (variable.space == ptx::Space::shared) continue;
     if (variable.external || variable.unsized) continue; // an error only where it is used
@@ -52,20 +53,23 @@ Result<void> Layout::place_globals(const ptx::Module& module, const std::functio
   return {};
 }
 
-Result<std::vector<std::byte>> Layout::initial_bytes(const ptx::Variable& variable, const std::string& origin) const {
+Result<std::vector<std::byte>> Layout::initial_bytes(const ptx::Variable& variable,
+                                                     const std::string& origin) const {
   constexpr std::uint64_t largest = std::uint64_t{256} << 20;
   if (variable.bytes > largest)
-    return environment_error(place_of(variable, origin), "variable '{}' of {} bytes exceeds the CPU device's {} MB",
-                             variable.name, variable.bytes, largest >> 20);
+    return environment_error(place_of(variable, origin),
+                             "variable '{}' of {} bytes exceeds the CPU device's {} MB", variable.name,
+                             variable.bytes, largest >> 20);
   std::vector<std::byte> bytes(variable.bytes);
   for (const ptx::InitialValue& value : variable.initial) {
     std::uint64_t bits = value.bits;
     if (!value.symbol.empty()) {
       const Location* location = find(value.symbol);
       if (!location)
-        return environment_error(place_of(variable, origin),
-                                 "initialiser of '{}' names '{}', which is no variable of global or const memory",
-                                 variable.name, value.symbol);
+        return environment_error(
+            place_of(variable, origin),
+            "initialiser of '{}' names '{}', which is no variable of global or const memory", variable.name,
+            value.symbol);
       bits += location->address;
     }
     for (unsigned k = 0; k < value.bytes && k < 8 && value.offset + k < bytes.size(); ++k)

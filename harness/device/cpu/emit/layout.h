@@ -22,7 +22,7 @@ struct Location {
 };
 
 class Layout {
-public:
+ public:
   // Module variables get slots from reserve_slot, in order.
   static Result<Layout> make(const ptx::Module& module, const std::function<std::uint64_t()>& reserve_slot);
 
@@ -35,14 +35,15 @@ public:
 
   std::vector<ModuleVariable> take_variables() { return std::move(variables_); }
 
-private:
+ private:
   struct Placed {
     SharedVariable variable;
     const ptx::Function* owner = nullptr; // null: of the module or of a .func, so in every entry
   };
   Result<void> place_globals(const ptx::Module& module, const std::function<std::uint64_t()>& reserve_slot);
   void place_shared(const ptx::Module& module);
-  Result<std::vector<std::byte>> initial_bytes(const ptx::Variable& variable, const std::string& origin) const;
+  Result<std::vector<std::byte>> initial_bytes(const ptx::Variable& variable,
+                                               const std::string& origin) const;
 
   std::unordered_map<std::string_view, Location> names_;
   std::unordered_map<const ptx::Variable*, Location> local_shared_;

@@ -17,7 +17,9 @@ void emit_bitwise(FunctionEmitter& e, const Instruction& i) {
   Value* x = e.source(i, 1, type_of(i));
   Value* y = e.source(i, 2, type_of(i));
   auto& ir = e.ir();
-  Value* result = i.opcode == "and" ? ir.CreateAnd(x, y) : i.opcode == "or" ? ir.CreateOr(x, y) : ir.CreateXor(x, y);
+  Value* result = i.opcode == "and"  ? ir.CreateAnd(x, y)
+                  : i.opcode == "or" ? ir.CreateOr(x, y)
+                                     : ir.CreateXor(x, y);
   e.write(i, 0, type_of(i), result);
 }
 
@@ -80,8 +82,8 @@ void emit_funnel(FunctionEmitter& e, const Instruction& i) {
   e.write(i, 0, Type::b32, b.resize(result, 32, false));
 }
 
-// bfe: `len` bits from `pos`, both taken from their low 8 bits; signed fields extend by their topmost bit inside the
-// register (bit min(pos + len - 1, width - 1)), also over a length of... zero, which gives 0.
+// bfe: `len` bits from `pos`, both taken from their low 8 bits; signed fields extend by their topmost bit
+// inside the register (bit min(pos + len - 1, width - 1)), also over a length of... zero, which gives 0.
 void emit_bfe(FunctionEmitter& e, const Instruction& i) {
   auto& b = e.lanes();
   auto& ir = b.ir;
@@ -105,11 +107,12 @@ void emit_bfe(FunctionEmitter& e, const Instruction& i) {
   mask = b.select(long_field, b.splat(64, ~0ULL), mask);
   field = ir.CreateAnd(field, mask);
   if (sign) {
-    Value* top_bit = ir.CreateTrunc(ir.CreateLShr(b.resize(narrow, 64, false), ir.CreateAnd(top, b.splat(64, 63))),
-                                    b.int_lanes(1));
-    Value* have = ir.CreateSub(ir.CreateAdd(top, b.splat(64, 1)), b.binary(llvm::Intrinsic::umin, pos, width));
-    Value* have_mask = ir.CreateSub(ir.CreateShl(b.splat(64, 1), b.binary(llvm::Intrinsic::umin, have, b.splat(64, 63))),
-                                    b.splat(64, 1));
+    Value* top_bit = ir.CreateTrunc(
+        ir.CreateLShr(b.resize(narrow, 64, false), ir.CreateAnd(top, b.splat(64, 63))), b.int_lanes(1));
+    Value* have =
+        ir.CreateSub(ir.CreateAdd(top, b.splat(64, 1)), b.binary(llvm::Intrinsic::umin, pos, width));
+    Value* have_mask = ir.CreateSub(
+        ir.CreateShl(b.splat(64, 1), b.binary(llvm::Intrinsic::umin, have, b.splat(64, 63))), b.splat(64, 1));
     have_mask = b.select(ir.CreateICmpUGE(have, b.splat(64, 64)), b.splat(64, ~0ULL), have_mask);
     field = b.select(top_bit, ir.CreateOr(field, ir.CreateNot(have_mask)), field);
     field = b.select(ir.CreateICmpEQ(len, b.splat(64, 0)), b.splat(64, 0), field);
@@ -129,13 +132,14 @@ void emit_bfi(FunctionEmitter& e, const Instruction& i) {
   Value* y = b.resize(e.source(i, 2, type_of(i)), 64, false);
   Value* pos = low_byte(3);
   Value* len = low_byte(4);
-  Value* ones = ir.CreateSub(ir.CreateShl(b.splat(64, 1), b.binary(llvm::Intrinsic::umin, len, b.splat(64, 63))),
-                             b.splat(64, 1));
+  Value* ones = ir.CreateSub(
+      ir.CreateShl(b.splat(64, 1), b.binary(llvm::Intrinsic::umin, len, b.splat(64, 63))), b.splat(64, 1));
   ones = b.select(ir.CreateICmpUGE(len, b.splat(64, 64)), b.splat(64, ~0ULL), ones);
   Value* shift = b.binary(llvm::Intrinsic::umin, pos, b.splat(64, 63));
   Value* mask = ir.CreateShl(ones, shift);
   mask = b.select(ir.CreateICmpUGE(pos, b.splat(64, bits)), b.splat(64, 0), mask);
-  Value* result = ir.CreateOr(ir.CreateAnd(ir.CreateShl(x, shift), mask), ir.CreateAnd(y, ir.CreateNot(mask)));
+  Value* result =
+      ir.CreateOr(ir.CreateAnd(ir.CreateShl(x, shift), mask), ir.CreateAnd(y, ir.CreateNot(mask)));
   e.write(i, 0, type_of(i), b.resize(result, bits, false));
 }
 
@@ -151,8 +155,8 @@ void emit_brev(FunctionEmitter& e, const Instruction& i) {
   e.write(i, 0, type_of(i), e.lanes().unary(llvm::Intrinsic::bitreverse, e.source(i, 1, type_of(i))));
 }
 
-// The position of the topmost bit that differs from the sign (signed) or is set; none: all ones. shiftamt: how far to
-// shift left to bring it to the top.
+// The position of the topmost bit that differs from the sign (signed) or is set; none: all ones. shiftamt:
+// how far to shift left to bring it to the top.
 void emit_bfind(FunctionEmitter& e, const Instruction& i) {
   auto& b = e.lanes();
   const unsigned bits = bits_of(i);
@@ -170,7 +174,8 @@ void emit_bmsk(FunctionEmitter& e, const Instruction& i) {
   auto& ir = b.ir;
   const auto limited = [&](std::size_t k) {
     Value* v = e.source(i, k, Type::u32);
-    v = i.has("wrap") ? ir.CreateAnd(v, b.splat(32, 31)) : b.binary(llvm::Intrinsic::umin, v, b.splat(32, 32));
+    v = i.has("wrap") ? ir.CreateAnd(v, b.splat(32, 31))
+                      : b.binary(llvm::Intrinsic::umin, v, b.splat(32, 32));
     return b.resize(v, 64, false);
   };
   Value* ones = ir.CreateSub(ir.CreateShl(b.splat(64, 1), limited(2)), b.splat(64, 1));

@@ -48,14 +48,19 @@ std::uint8_t vector_of(const Instruction& i) {
 // The lanes' bits as they lie in memory.
 Type raw(Type type) {
   switch (bits_of(type)) {
-  case 8: return Type::b8;
-  case 16: return Type::b16;
-  case 32: return Type::b32;
-  default: return Type::b64;
+  case 8:
+    return Type::b8;
+  case 16:
+    return Type::b16;
+  case 32:
+    return Type::b32;
+  default:
+    return Type::b64;
   }
 }
 
-const Access* describe(FunctionEmitter& e, const Instruction& i, Space space, unsigned bytes, unsigned vector) {
+const Access* describe(FunctionEmitter& e, const Instruction& i, Space space, unsigned bytes,
+                       unsigned vector) {
   return &e.scope().data.accesses.emplace_back(Access{*e.site(i), space, static_cast<std::uint8_t>(bytes),
                                                       static_cast<std::uint8_t>(vector), ordering_of(i)});
 }
@@ -78,7 +83,8 @@ std::optional<std::uint32_t> passed_variable(FunctionEmitter& e, const Operand& 
 bool area_reaches(FunctionEmitter& e, const Instruction& i, std::uint32_t variable, std::int64_t offset,
                   std::uint64_t bytes) {
   const std::uint64_t size = e.function().variables[variable].bytes;
-  if (offset >= 0 && static_cast<std::uint64_t>(offset) <= size && bytes <= size - static_cast<std::uint64_t>(offset))
+  if (offset >= 0 && static_cast<std::uint64_t>(offset) <= size &&
+      bytes <= size - static_cast<std::uint64_t>(offset))
     return true;
   e.fail(i, ErrorKind::user, "'{}' reaches beyond its parameter of {} bytes", i.opcode, size);
   return false;
@@ -129,12 +135,13 @@ void emit_ld(FunctionEmitter& e, const Instruction& i) {
   const unsigned bytes = bits_of(type) / 8, vector = vector_of(i);
   const auto parts = parts_of(i.operands[0]);
   if (parts.size() != vector)
-    return e.fail(i, ErrorKind::user, "'{}' loads {} elements into {} registers", i.opcode, vector, parts.size());
+    return e.fail(i, ErrorKind::user, "'{}' loads {} elements into {} registers", i.opcode, vector,
+                  parts.size());
   Value* address = e.address(i, i.operands[1], space);
   b.ir.CreateAlignedStore(address, b.scratch(0), llvm::Align(64));
   b.call("assay_load", b.ir.getVoidTy(),
-         {e.warp(), e.executing(), b.pointer(describe(e, i, space, bytes, vector)), b.scratch(0), e.value_buffer(),
-          e.undefined_buffer()});
+         {e.warp(), e.executing(), b.pointer(describe(e, i, space, bytes, vector)), b.scratch(0),
+          e.value_buffer(), e.undefined_buffer()});
   std::vector<Value*> values;
   for (std::size_t k = 0; k < vector; ++k)
     values.push_back(b.ir.CreateAlignedLoad(b.int_lanes(8 * bytes), element(e, e.value_buffer(), k, bytes),
@@ -156,18 +163,20 @@ void emit_st(FunctionEmitter& e, const Instruction& i) {
   const unsigned bytes = bits_of(type) / 8, vector = vector_of(i);
   const auto parts = parts_of(i.operands[1]);
   if (parts.size() != vector)
-    return e.fail(i, ErrorKind::user, "'{}' stores {} elements from {} registers", i.opcode, vector, parts.size());
+    return e.fail(i, ErrorKind::user, "'{}' stores {} elements from {} registers", i.opcode, vector,
+                  parts.size());
   Value* address = e.address(i, i.operands[0], space);
   b.ir.CreateAlignedStore(address, b.scratch(0), llvm::Align(64));
   for (std::size_t k = 0; k < vector; ++k) {
     e.set_taint(nullptr);
-    b.ir.CreateAlignedStore(e.read(parts[k], raw(type)), element(e, e.value_buffer(), k, bytes), llvm::Align(32));
+    b.ir.CreateAlignedStore(e.read(parts[k], raw(type)), element(e, e.value_buffer(), k, bytes),
+                            llvm::Align(32));
     Value* undefined = e.taken_taint() ? e.taken_taint() : b.ir.getInt32(0);
     b.ir.CreateStore(undefined, undefined_place(e, k));
   }
   b.call("assay_store", b.ir.getVoidTy(),
-         {e.warp(), e.executing(), b.pointer(describe(e, i, space, bytes, vector)), b.scratch(0), e.value_buffer(),
-          e.undefined_buffer()});
+         {e.warp(), e.executing(), b.pointer(describe(e, i, space, bytes, vector)), b.scratch(0),
+          e.value_buffer(), e.undefined_buffer()});
 }
 
 std::optional<AtomicOp> atomic_op_of(const Instruction& i) {
@@ -182,20 +191,34 @@ std::optional<AtomicOp> atomic_op_of(const Instruction& i) {
 
 std::optional<ValueType> value_type_of(Type type) {
   switch (type) {
-  case Type::b16: return ValueType::b16;
-  case Type::b32: return ValueType::b32;
-  case Type::b64: return ValueType::b64;
-  case Type::u32: return ValueType::u32;
-  case Type::s32: return ValueType::s32;
-  case Type::u64: return ValueType::u64;
-  case Type::s64: return ValueType::s64;
-  case Type::f16: return ValueType::f16;
-  case Type::f16x2: return ValueType::f16x2;
-  case Type::bf16: return ValueType::bf16;
-  case Type::bf16x2: return ValueType::bf16x2;
-  case Type::f32: return ValueType::f32;
-  case Type::f64: return ValueType::f64;
-  default: return std::nullopt;
+  case Type::b16:
+    return ValueType::b16;
+  case Type::b32:
+    return ValueType::b32;
+  case Type::b64:
+    return ValueType::b64;
+  case Type::u32:
+    return ValueType::u32;
+  case Type::s32:
+    return ValueType::s32;
+  case Type::u64:
+    return ValueType::u64;
+  case Type::s64:
+    return ValueType::s64;
+  case Type::f16:
+    return ValueType::f16;
+  case Type::f16x2:
+    return ValueType::f16x2;
+  case Type::bf16:
+    return ValueType::bf16;
+  case Type::bf16x2:
+    return ValueType::bf16x2;
+  case Type::f32:
+    return ValueType::f32;
+  case Type::f64:
+    return ValueType::f64;
+  default:
+    return std::nullopt;
   }
 }
 
@@ -207,13 +230,16 @@ void emit_atomic(FunctionEmitter& e, const Instruction& i) {
   const Type type = i.types.back();
   const auto op = atomic_op_of(i);
   const auto value_type = value_type_of(type);
-  if (!op || !value_type) return e.fail(i, ErrorKind::environment, "the CPU device does not support this atomic");
+  if (!op || !value_type)
+    return e.fail(i, ErrorKind::environment, "the CPU device does not support this atomic");
   Space space = space_of(i);
   Value* address = e.address(i, i.operands[first], space);
   b.ir.CreateAlignedStore(address, b.scratch(0), llvm::Align(64));
   const AtomicAccess access{{*e.site(i), space, static_cast<std::uint8_t>(bits_of(type) / 8), 1,
                              ordering_of(i) == weak ? static_cast<std::uint8_t>(relaxed) : ordering_of(i)},
-                            *op, *value_type, i.has("noftz")};
+                            *op,
+                            *value_type,
+                            i.has("noftz")};
   e.scope().data.atomics.push_back(access);
   b.ir.CreateAlignedStore(e.source(i, first + 1, raw(type)), b.scratch(1), llvm::Align(64));
   Value* null = llvm::ConstantPointerNull::get(b.ir.getPtrTy());
@@ -225,22 +251,24 @@ void emit_atomic(FunctionEmitter& e, const Instruction& i) {
   Value* undefined = e.taken_taint() ? e.taken_taint() : b.ir.getInt32(0);
   b.ir.CreateStore(undefined, e.undefined_buffer());
   b.call("assay_atomic", b.ir.getVoidTy(),
-         {e.warp(), e.executing(), b.pointer(&e.scope().data.atomics.back()), b.scratch(0), b.scratch(1), third,
-          returns ? e.value_buffer() : null, e.undefined_buffer()});
+         {e.warp(), e.executing(), b.pointer(&e.scope().data.atomics.back()), b.scratch(0), b.scratch(1),
+          third, returns ? e.value_buffer() : null, e.undefined_buffer()});
   if (!returns) return;
   e.set_taint(b.ir.CreateLoad(b.ir.getInt32Ty(), e.undefined_buffer()));
   e.write(i, 0, raw(type),
           b.ir.CreateAlignedLoad(b.int_lanes(bits_of(type)), e.value_buffer(), llvm::Align(64)));
 }
 
-// The copy is made at once, not at the wait: a right kernel cannot tell, and the race check sees both accesses.
+// The copy is made at once, not at the wait: a right kernel cannot tell, and the race check sees both
+// accesses.
 void emit_cp_async(FunctionEmitter& e, const Instruction& i) {
   auto& b = e.lanes();
   if (!i.has("global") || i.has("bulk") || i.has("mbarrier"))
     return; // commit_group, wait_group, wait_all: nothing is pending
   const Operand& size = i.operands[2];
   const std::uint64_t bytes = size.kind == Operand::Kind::integer ? size.bits : 0;
-  if (bytes != 4 && bytes != 8 && bytes != 16) return e.fail(i, ErrorKind::user, "cp.async copies 4, 8 or 16 bytes");
+  if (bytes != 4 && bytes != 8 && bytes != 16)
+    return e.fail(i, ErrorKind::user, "cp.async copies 4, 8 or 16 bytes");
   const auto vector = static_cast<unsigned>(bytes / 4);
   Space from = Space::global, to = Space::shared;
   Value* source = e.address(i, i.operands[1], from);
@@ -261,8 +289,8 @@ void emit_cp_async(FunctionEmitter& e, const Instruction& i) {
       b.ir.CreateAlignedStore(b.splat(32, 0), place, llvm::Align(32));
       b.ir.CreateAlignedStore(b.ir.CreateAdd(source, b.splat(64, 4 * k)), b.scratch(0), llvm::Align(64));
       b.call("assay_load", b.ir.getVoidTy(),
-             {e.warp(), b.ir.CreateAnd(everyone, reads), b.pointer(describe(e, i, from, 4, 1)), b.scratch(0), place,
-              undefined_place(e, k)});
+             {e.warp(), b.ir.CreateAnd(everyone, reads), b.pointer(describe(e, i, from, 4, 1)), b.scratch(0),
+              place, undefined_place(e, k)});
     }
   }
   b.ir.CreateAlignedStore(target, b.scratch(0), llvm::Align(64));

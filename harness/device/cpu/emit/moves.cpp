@@ -1,4 +1,5 @@
-// mov (also packing and unpacking vectors), cvta, isspacep, mapa-less address arithmetic, and instructions without effect.
+// mov (also packing and unpacking vectors), cvta, isspacep, mapa-less address arithmetic, and instructions
+// without effect.
 #include "harness/device/cpu/emit/function_emitter.h"
 #include "harness/device/cpu/emit/handlers.h"
 
@@ -12,11 +13,16 @@ using ptx::Type;
 
 Type unsigned_type(unsigned bits) {
   switch (bits) {
-  case 8: return Type::b8;
-  case 16: return Type::b16;
-  case 32: return Type::b32;
-  case 64: return Type::b64;
-  default: return Type::b128;
+  case 8:
+    return Type::b8;
+  case 16:
+    return Type::b16;
+  case 32:
+    return Type::b32;
+  case 64:
+    return Type::b64;
+  default:
+    return Type::b128;
   }
 }
 
@@ -87,7 +93,9 @@ void emit_pred(FunctionEmitter& e, const Instruction& i) {
   if (i.opcode == "mov") return e.write(i, 0, Type::pred, x);
   if (i.opcode == "not") return e.write(i, 0, Type::pred, ir.CreateNot(x));
   Value* y = e.source(i, 2, Type::pred);
-  Value* result = i.opcode == "and" ? ir.CreateAnd(x, y) : i.opcode == "or" ? ir.CreateOr(x, y) : ir.CreateXor(x, y);
+  Value* result = i.opcode == "and"  ? ir.CreateAnd(x, y)
+                  : i.opcode == "or" ? ir.CreateOr(x, y)
+                                     : ir.CreateXor(x, y);
   e.write(i, 0, Type::pred, result);
 }
 
@@ -98,7 +106,8 @@ Handler move_handler(std::string_view opcode) {
   if (opcode == "cvta") return emit_cvta;
   if (opcode == "isspacep") return emit_isspacep;
   if (opcode == "prefetch" || opcode == "prefetchu" || opcode == "nanosleep" || opcode == "pmevent" ||
-      opcode == "discard" || opcode == "applypriority" || opcode == "griddepcontrol" || opcode == "setmaxnreg")
+      opcode == "discard" || opcode == "applypriority" || opcode == "griddepcontrol" ||
+      opcode == "setmaxnreg")
     return emit_nothing;
   return nullptr;
 }
@@ -106,7 +115,8 @@ Handler move_handler(std::string_view opcode) {
 Handler handler_of(const Instruction& i) {
   const std::string_view opcode = i.opcode;
   const bool predicates = !i.types.empty() && i.types.back() == Type::pred;
-  if (predicates && (opcode == "mov" || opcode == "not" || opcode == "and" || opcode == "or" || opcode == "xor"))
+  if (predicates &&
+      (opcode == "mov" || opcode == "not" || opcode == "and" || opcode == "or" || opcode == "xor"))
     return emit_pred;
   if (const Handler handler = float_handler(opcode, i)) return handler;
   if (const Handler handler = half_handler(opcode, i)) return handler;

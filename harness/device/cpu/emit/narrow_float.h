@@ -1,5 +1,5 @@
-// Rounding of a real number, given exactly as a double, to a binary format: the one routine behind every conversion that
-// LLVM has no instruction for.
+// Rounding of a real number, given exactly as a double, to a binary format: the one routine behind every
+// conversion that LLVM has no instruction for.
 #pragma once
 
 #include <bit>
@@ -19,7 +19,8 @@ struct Format {
 inline constexpr Format format_f32{23, -126, 127}, format_f16{10, -14, 15}, format_bf16{7, -126, 127},
     format_tf32{10, -126, 127}, format_e4m3{3, -6, 8}, format_e5m2{2, -14, 15};
 
-// x rounded to the format as if its exponent had no upper limit: a caller handles overflow. NaN and infinities pass.
+// x rounded to the format as if its exponent had no upper limit: a caller handles overflow. NaN and
+// infinities pass.
 inline double round_to(double x, const Format& format, Round mode) {
   if (!std::isfinite(x) || x == 0) return x;
   int exponent = 0;
@@ -32,12 +33,24 @@ inline double round_to(double x, const Format& format, Round mode) {
   const bool odd = std::fmod(whole, 2.0) != 0;
   bool up = false;
   switch (mode) {
-  case Round::nearest_even: up = rest > 0.5 || (rest == 0.5 && odd); break;
-  case Round::nearest_away: up = rest >= 0.5; break;
-  case Round::toward_zero: up = false; break;
-  case Round::down: up = rest > 0 && x < 0; break;
-  case Round::up: up = rest > 0 && x > 0; break;
-  case Round::odd: up = rest > 0 && !odd; break;
+  case Round::nearest_even:
+    up = rest > 0.5 || (rest == 0.5 && odd);
+    break;
+  case Round::nearest_away:
+    up = rest >= 0.5;
+    break;
+  case Round::toward_zero:
+    up = false;
+    break;
+  case Round::down:
+    up = rest > 0 && x < 0;
+    break;
+  case Round::up:
+    up = rest > 0 && x > 0;
+    break;
+  case Round::odd:
+    up = rest > 0 && !odd;
+    break;
   }
   return std::copysign(std::ldexp(whole + (up ? 1 : 0), quantum), x);
 }

@@ -14,10 +14,10 @@ void add_registers(const Operand& operand, std::vector<std::uint32_t>& into) {
 }
 
 bool has_destination(const Instruction& i) {
-  static constexpr std::string_view without[] = {"st", "red", "bra", "brx", "ret", "exit", "trap", "membar", "fence",
-                                                 "call", "prefetch", "prefetchu", "nanosleep", "cp", "stmatrix",
-                                                 "brkpt", "pmevent", "discard", "applypriority", "setmaxnreg",
-                                                 "griddepcontrol"};
+  static constexpr std::string_view without[] = {
+      "st",       "red",   "bra",     "brx",      "ret",           "exit",       "trap",
+      "membar",   "fence", "call",    "prefetch", "prefetchu",     "nanosleep",  "cp",
+      "stmatrix", "brkpt", "pmevent", "discard",  "applypriority", "setmaxnreg", "griddepcontrol"};
   for (std::string_view opcode : without)
     if (i.opcode == opcode) return false;
   if (i.opcode == "bar" || i.opcode == "barrier") return i.has("red");
@@ -66,12 +66,14 @@ void fold_constants(ptx::Function& function) {
   for (const Instruction& i : function.instructions) {
     for (const std::uint32_t reg : effects_of(i).writes) ++definitions[reg];
     if (const Operand* value = constant_of(i))
-      if (function.registers[i.operands[0].reg].type != ptx::Type::pred) constants[i.operands[0].reg] = *value;
+      if (function.registers[i.operands[0].reg].type != ptx::Type::pred)
+        constants[i.operands[0].reg] = *value;
   }
   for (std::size_t reg = 0; reg < constants.size(); ++reg)
     if (definitions[reg] != 1) constants[reg].reset();
   for (Instruction& i : function.instructions)
-    for (std::size_t k = has_destination(i) ? 1 : 0; k < i.operands.size(); ++k) substitute(i.operands[k], constants);
+    for (std::size_t k = has_destination(i) ? 1 : 0; k < i.operands.size(); ++k)
+      substitute(i.operands[k], constants);
 }
 
 void drop_unused_registers(ptx::Function& function) {

@@ -10,15 +10,15 @@
 
 namespace assay::cpu {
 
-// The registers that an instruction writes and reads. A guarded one also reads what it writes: lanes that the guard
-// leaves out keep their values.
+// The registers that an instruction writes and reads. A guarded one also reads what it writes: lanes that the
+// guard leaves out keep their values.
 struct Effects {
   std::vector<std::uint32_t> writes, reads;
 };
 Effects effects_of(const ptx::Instruction& instruction);
 
-// Replaces, in every operand, a register that the whole function defines once, by an unguarded mov of a literal or a
-// symbol, with that.
+// Replaces, in every operand, a register that the whole function defines once, by an unguarded mov of a
+// literal or a symbol, with that.
 void fold_constants(ptx::Function& function);
 
 // Renumbers registers so that only those that some instruction names are left.

@@ -24,8 +24,7 @@ Round round_of(std::uint32_t mode) { return static_cast<Round>(mode); }
 constexpr float canonical_f32 = std::bit_cast<float>(0x7fffffffu);
 
 // The exact integer as a float or double of the wanted rounding, one step at a time: nearest, then corrected.
-template <class Float, class Integer>
-Float integer_to(Integer x, Round mode) {
+template <class Float, class Integer> Float integer_to(Integer x, Round mode) {
   const auto nearest = static_cast<Float>(x);
   const auto back = static_cast<__int128>(nearest);
   const auto exact = static_cast<__int128>(x);
@@ -34,13 +33,16 @@ Float integer_to(Integer x, Round mode) {
   const Float below = back > exact ? std::nextafter(nearest, -infinity) : nearest;
   const Float above = back > exact ? nearest : std::nextafter(nearest, infinity);
   switch (mode) {
-  case Round::down: return below;
-  case Round::up: return above;
+  case Round::down:
+    return below;
+  case Round::up:
+    return above;
   case Round::odd: {
     using Bits = std::conditional_t<sizeof(Float) == 4, std::uint32_t, std::uint64_t>;
     return (std::bit_cast<Bits>(below) & 1) != 0 ? below : above;
   }
-  default: return exact < 0 ? above : below;
+  default:
+    return exact < 0 ? above : below;
   }
 }
 
@@ -58,10 +60,11 @@ std::uint16_t float_to_half(float x, const Format& format, Round mode) {
   const int bias = format.max_exponent;
   if (std::isinf(magnitude)) return static_cast<std::uint16_t>(sign | ((2 * bias + 1) << bits));
   if (magnitude < std::ldexp(1.0, format.min_exponent)) // subnormal: a count of the smallest number
-    return static_cast<std::uint16_t>(sign |
-                                      static_cast<unsigned>(std::ldexp(magnitude, bits - format.min_exponent)));
+    return static_cast<std::uint16_t>(
+        sign | static_cast<unsigned>(std::ldexp(magnitude, bits - format.min_exponent)));
   int exponent = 0;
-  const double fraction = std::frexp(magnitude, &exponent) * 2 - 1; // magnitude = (1 + fraction) 2^(exponent-1)
+  const double fraction =
+      std::frexp(magnitude, &exponent) * 2 - 1; // magnitude = (1 + fraction) 2^(exponent-1)
   return static_cast<std::uint16_t>(sign | ((exponent - 1 + bias) << bits) |
                                     static_cast<int>(std::ldexp(fraction, bits)));
 }
@@ -76,7 +79,8 @@ std::uint8_t float_to_byte(float x, const Format& format, double largest, int bi
   const double magnitude = std::fabs(value);
   const int bits = format.significand_bits;
   if (magnitude < std::ldexp(1.0, format.min_exponent))
-    return static_cast<std::uint8_t>(sign | static_cast<unsigned>(std::ldexp(magnitude, bits - format.min_exponent)));
+    return static_cast<std::uint8_t>(
+        sign | static_cast<unsigned>(std::ldexp(magnitude, bits - format.min_exponent)));
   int exponent = 0;
   const double fraction = std::frexp(magnitude, &exponent) * 2 - 1;
   return static_cast<std::uint8_t>(sign | ((exponent - 1 + bias) << bits) |
@@ -99,8 +103,7 @@ std::uint16_t e5m2_to_f16(std::uint8_t byte) {
   return (bits & 0x7fff) > 0x7c00 ? std::uint16_t{0x7fff} : bits;
 }
 
-template <class Convert>
-std::uint32_t pair_of(std::uint16_t x, Convert convert) {
+template <class Convert> std::uint32_t pair_of(std::uint16_t x, Convert convert) {
   return static_cast<std::uint32_t>(convert(static_cast<std::uint8_t>(x))) |
          static_cast<std::uint32_t>(convert(static_cast<std::uint8_t>(x >> 8))) << 16;
 }
@@ -136,7 +139,8 @@ void assay_rem_u64(const std::uint64_t* a, const std::uint64_t* b, std::uint64_t
 void assay_rem_s64(const std::int64_t* a, const std::int64_t* b, std::int64_t* r) {
   each_lane(r, [](std::int64_t x, std::int64_t y) { return y == -1 ? 0 : x % y; }, a, b);
 }
-void assay_fns(const std::uint32_t* mask, const std::uint32_t* base, const std::int32_t* offset, std::uint32_t* r) {
+void assay_fns(const std::uint32_t* mask, const std::uint32_t* base, const std::int32_t* offset,
+               std::uint32_t* r) {
   each_lane(r, find_nth_set, mask, base, offset);
 }
 void assay_permute(const std::uint32_t* values, const std::uint32_t* index, std::uint32_t* r) {
@@ -149,8 +153,8 @@ void assay_match_any(std::uint32_t lanes, const std::uint64_t* values, std::uint
       if ((lanes >> other & 1) != 0 && values[other] == values[lane]) r[lane] |= 1u << other;
   }
 }
-void assay_compare_lanes(std::uint32_t lanes, const Site* site, const std::uint64_t* a, const std::uint64_t* b,
-                         std::uint32_t bits) {
+void assay_compare_lanes(std::uint32_t lanes, const Site* site, const std::uint64_t* a,
+                         const std::uint64_t* b, std::uint32_t bits) {
   if (lanes == 0) return;
   const int lane = std::countr_zero(lanes);
   assay_compare(site, a[lane], b[lane], bits);
@@ -188,17 +192,20 @@ void assay_f32_to_bf16(const float* x, std::uint16_t* r, std::uint32_t mode) {
 }
 void assay_f32_to_tf32(const float* x, float* r, std::uint32_t mode) {
   const auto convert = [mode](float v) {
-    return std::isnan(v) ? canonical_f32 : static_cast<float>(round_with_overflow(v, format_tf32, round_of(mode)));
+    return std::isnan(v) ? canonical_f32
+                         : static_cast<float>(round_with_overflow(v, format_tf32, round_of(mode)));
   };
   each_lane(r, convert, x);
 }
 void assay_f32_to_e4m3x2(const float* high, const float* low, const std::uint32_t* relu, std::uint16_t* r) {
   const auto byte = [relu](float v) { return float_to_byte(v, format_e4m3, largest_e4m3, 7, relu[0] != 0); };
-  each_lane(r, [byte](float h, float l) { return static_cast<std::uint16_t>(byte(h) << 8 | byte(l)); }, high, low);
+  each_lane(
+      r, [byte](float h, float l) { return static_cast<std::uint16_t>(byte(h) << 8 | byte(l)); }, high, low);
 }
 void assay_f32_to_e5m2x2(const float* high, const float* low, const std::uint32_t* relu, std::uint16_t* r) {
   const auto byte = [relu](float v) { return float_to_byte(v, format_e5m2, largest_e5m2, 15, relu[0] != 0); };
-  each_lane(r, [byte](float h, float l) { return static_cast<std::uint16_t>(byte(h) << 8 | byte(l)); }, high, low);
+  each_lane(
+      r, [byte](float h, float l) { return static_cast<std::uint16_t>(byte(h) << 8 | byte(l)); }, high, low);
 }
 void assay_e4m3x2_to_f16x2(const std::uint16_t* x, std::uint32_t* r) {
   each_lane(r, [](std::uint16_t v) { return pair_of(v, e4m3_to_f16); }, x);
@@ -209,21 +216,42 @@ void assay_e5m2x2_to_f16x2(const std::uint16_t* x, std::uint32_t* r) {
 
 } // extern "C"
 
-#define ASSAY_SYMBOL(name) RuntimeSymbol{#name, reinterpret_cast<void*>(&name)}
+#define ASSAY_SYMBOL(name)                                                                                   \
+  RuntimeSymbol { #name, reinterpret_cast<void*>(&name) }
 
 std::span<const RuntimeSymbol> support_symbols() {
-  static const std::array symbols{
-      ASSAY_SYMBOL(assay_div_u64),        ASSAY_SYMBOL(assay_div_s64),         ASSAY_SYMBOL(assay_rem_u64),
-      ASSAY_SYMBOL(assay_rem_s64),        ASSAY_SYMBOL(assay_fns),             ASSAY_SYMBOL(assay_permute),
-      ASSAY_SYMBOL(assay_match_any),      ASSAY_SYMBOL(assay_compare_lanes),   ASSAY_SYMBOL(assay_s64_to_f32),
-      ASSAY_SYMBOL(assay_u64_to_f32),     ASSAY_SYMBOL(assay_s64_to_f64),      ASSAY_SYMBOL(assay_u64_to_f64),
-      ASSAY_SYMBOL(assay_s64_to_f32_odd), ASSAY_SYMBOL(assay_u64_to_f32_odd),  ASSAY_SYMBOL(assay_f64_to_f32),
-      ASSAY_SYMBOL(assay_f64_to_f32_odd), ASSAY_SYMBOL(assay_f32_to_f16),      ASSAY_SYMBOL(assay_f32_to_bf16),
-      ASSAY_SYMBOL(assay_f32_to_tf32),    ASSAY_SYMBOL(assay_f32_to_e4m3x2),   ASSAY_SYMBOL(assay_f32_to_e5m2x2),
-      ASSAY_SYMBOL(assay_e4m3x2_to_f16x2), ASSAY_SYMBOL(assay_e5m2x2_to_f16x2), ASSAY_SYMBOL(assay_flow_begin),
-      ASSAY_SYMBOL(assay_flow_wait),      ASSAY_SYMBOL(assay_flow_next),       ASSAY_SYMBOL(assay_flow_gather),
-      ASSAY_SYMBOL(assay_flow_gather_last), ASSAY_SYMBOL(assay_flow_exited),   ASSAY_SYMBOL(assay_flow_tick),
-      ASSAY_SYMBOL(assay_area_store),     ASSAY_SYMBOL(assay_area_load)};
+  static const std::array symbols{ASSAY_SYMBOL(assay_div_u64),
+                                  ASSAY_SYMBOL(assay_div_s64),
+                                  ASSAY_SYMBOL(assay_rem_u64),
+                                  ASSAY_SYMBOL(assay_rem_s64),
+                                  ASSAY_SYMBOL(assay_fns),
+                                  ASSAY_SYMBOL(assay_permute),
+                                  ASSAY_SYMBOL(assay_match_any),
+                                  ASSAY_SYMBOL(assay_compare_lanes),
+                                  ASSAY_SYMBOL(assay_s64_to_f32),
+                                  ASSAY_SYMBOL(assay_u64_to_f32),
+                                  ASSAY_SYMBOL(assay_s64_to_f64),
+                                  ASSAY_SYMBOL(assay_u64_to_f64),
+                                  ASSAY_SYMBOL(assay_s64_to_f32_odd),
+                                  ASSAY_SYMBOL(assay_u64_to_f32_odd),
+                                  ASSAY_SYMBOL(assay_f64_to_f32),
+                                  ASSAY_SYMBOL(assay_f64_to_f32_odd),
+                                  ASSAY_SYMBOL(assay_f32_to_f16),
+                                  ASSAY_SYMBOL(assay_f32_to_bf16),
+                                  ASSAY_SYMBOL(assay_f32_to_tf32),
+                                  ASSAY_SYMBOL(assay_f32_to_e4m3x2),
+                                  ASSAY_SYMBOL(assay_f32_to_e5m2x2),
+                                  ASSAY_SYMBOL(assay_e4m3x2_to_f16x2),
+                                  ASSAY_SYMBOL(assay_e5m2x2_to_f16x2),
+                                  ASSAY_SYMBOL(assay_flow_begin),
+                                  ASSAY_SYMBOL(assay_flow_wait),
+                                  ASSAY_SYMBOL(assay_flow_next),
+                                  ASSAY_SYMBOL(assay_flow_gather),
+                                  ASSAY_SYMBOL(assay_flow_gather_last),
+                                  ASSAY_SYMBOL(assay_flow_exited),
+                                  ASSAY_SYMBOL(assay_flow_tick),
+                                  ASSAY_SYMBOL(assay_area_store),
+                                  ASSAY_SYMBOL(assay_area_load)};
   return symbols;
 }
 

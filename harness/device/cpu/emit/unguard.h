@@ -1,5 +1,6 @@
-// Rewrites a guarded instruction that may wait, call or end a lane's path without being a branch, into a branch around
-// the bare instruction, so that later passes meet guards only on instructions that are plain selects.
+// Rewrites a guarded instruction that may wait, call or end a lane's path without being a branch, into a
+// branch around the bare instruction, so that later passes meet guards only on instructions that are plain
+// selects.
 #pragma once
 
 #include "harness/device/cpu/ptx/ast.h"

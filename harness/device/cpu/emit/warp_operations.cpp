@@ -1,5 +1,5 @@
-// shfl, vote, match, redux, activemask, elect, and the block's barriers. Where one of these may have to wait for other
-// lanes, the block that it begins has gathered them (function_blocks.cpp); here they only compute.
+// shfl, vote, match, redux, activemask, elect, and the block's barriers. Where one of these may have to wait
+// for other lanes, the block that it begins has gathered them (function_blocks.cpp); here they only compute.
 #include "harness/device/cpu/emit/function_emitter.h"
 #include "harness/device/cpu/emit/handlers.h"
 
@@ -143,9 +143,11 @@ void emit_redux(FunctionEmitter& e, const Instruction& i) {
   if (i.has("or")) result = with(0, llvm::Intrinsic::vector_reduce_or);
   if (i.has("xor")) result = with(0, llvm::Intrinsic::vector_reduce_xor);
   if (i.has("min"))
-    result = sign ? with(0x7fffffff, llvm::Intrinsic::vector_reduce_smin) : with(~0u, llvm::Intrinsic::vector_reduce_umin);
+    result = sign ? with(0x7fffffff, llvm::Intrinsic::vector_reduce_smin)
+                  : with(~0u, llvm::Intrinsic::vector_reduce_umin);
   if (i.has("max"))
-    result = sign ? with(0x80000000, llvm::Intrinsic::vector_reduce_smax) : with(0, llvm::Intrinsic::vector_reduce_umax);
+    result = sign ? with(0x80000000, llvm::Intrinsic::vector_reduce_smax)
+                  : with(0, llvm::Intrinsic::vector_reduce_umax);
   e.write(i, 0, type, result);
   synced(e);
 }
@@ -190,8 +192,9 @@ void emit_barrier(FunctionEmitter& e, const Instruction& i) {
   e.set_taint(nullptr);
   const bool aligned = i.opcode == "bar" || i.has("aligned");
   e.scope().data.barriers.push_back({*e.site(i), mode, aligned});
-  Value* result = b.call("assay_barrier", ir.getInt32Ty(),
-                         {e.warp(), e.executing(), b.pointer(&e.scope().data.barriers.back()), id, count, predicate});
+  Value* result =
+      b.call("assay_barrier", ir.getInt32Ty(),
+             {e.warp(), e.executing(), b.pointer(&e.scope().data.barriers.back()), id, count, predicate});
   if (!reduces) return;
   if (mode == BarrierMode::reduce_popc) return e.write(i, 0, Type::u32, b.splat_value(result));
   e.write(i, 0, Type::pred, result);

@@ -1,6 +1,6 @@
-// A PTX module as its text declares it. Registers, and variables declared inside functions, are resolved to indices
-// while parsing (PTX declares before use and scopes by braces); labels, functions and module variables stay names.
-// All string_views point into Module::text.
+// A PTX module as its text declares it. Registers, and variables declared inside functions, are resolved to
+// indices while parsing (PTX declares before use and scopes by braces); labels, functions and module
+// variables stay names. All string_views point into Module::text.
 #pragma once
 
 #include "harness/device/cpu/ptx/type.h"
@@ -34,7 +34,8 @@ struct Operand {
   Kind kind = Kind::sink;
   bool negated = false;
   std::uint32_t reg = no_index;
-  std::uint32_t variable = no_index; // index into Function::variables; a module variable or label has only a name
+  std::uint32_t variable =
+      no_index; // index into Function::variables; a module variable or label has only a name
   std::string_view name;
   std::uint64_t bits = 0;
   std::int64_t offset = 0;
@@ -80,8 +81,8 @@ struct Variable {
   Space space = Space::global;
   Type type = Type::b8;
   std::uint32_t alignment = 1;
-  std::uint64_t bytes = 0;  // 0 with unsized = true
-  bool unsized = false;     // extern array: dynamic shared memory
+  std::uint64_t bytes = 0; // 0 with unsized = true
+  bool unsized = false;    // extern array: dynamic shared memory
   bool external = false;
   std::uint32_t line = 0;
   std::vector<InitialValue> initial;
@@ -110,7 +111,7 @@ struct Function {
   bool defined = false;
   std::uint32_t line = 0;
   std::vector<Variable> params;
-  std::vector<Variable> results; // of a .func
+  std::vector<Variable> results;    // of a .func
   bool register_parameters = false; // old style: .func (.reg .b32 r) f (.reg .b32 a)
   std::array<std::uint32_t, 3> required_block{};
   std::uint32_t max_block_threads = 0; // .maxntid's product; 0: not said

@@ -10,7 +10,7 @@
 namespace assay::ptx {
 
 class Cursor {
-public:
+ public:
   Cursor(std::vector<Token> tokens, std::string_view origin) : tokens_(std::move(tokens)), origin_(origin) {}
 
   const Token& peek(std::size_t ahead = 0) const {
@@ -62,7 +62,7 @@ public:
     return negative ? std::uint64_t{0} - bits : bits;
   }
 
-private:
+ private:
   std::vector<Token> tokens_;
   std::string_view origin_;
   std::size_t at_ = 0;

@@ -42,7 +42,8 @@ Result<void> FunctionParser::parse_body() {
   while (!scope_stack_.empty()) {
     if (cursor_.at_end()) return cursor_.expected(fmt::format("'}}' at the end of '{}'", function_.name));
     if (cursor_.accept('{')) {
-      if (scope_stack_.size() == deepest_scope) return user_error(cursor_.place(), "scopes are nested too deeply");
+      if (scope_stack_.size() == deepest_scope)
+        return user_error(cursor_.place(), "scopes are nested too deeply");
       open_scope();
     } else if (cursor_.accept('}')) {
       close_scope();
@@ -75,7 +76,8 @@ Result<void> FunctionParser::parse_labelled(std::string_view name) {
     return cursor_.expect(';');
   }
   if (cursor_.is_dotted("callprototype") || cursor_.is_dotted("calltargets")) {
-    while (!cursor_.at_end() && !cursor_.is(';')) cursor_.take(); // an indirect call carries its own parameters
+    while (!cursor_.at_end() && !cursor_.is(';'))
+      cursor_.take(); // an indirect call carries its own parameters
     return cursor_.expect(';');
   }
   if (!labels_.emplace(scope_stack_.back(), name).second)
@@ -138,7 +140,8 @@ Result<void> FunctionParser::parse_variables(Space space) {
   return cursor_.expect(';');
 }
 
-// .loc file line column [, function_name label, inlined_at file line column]; the first place is the innermost.
+// .loc file line column [, function_name label, inlined_at file line column]; the first place is the
+// innermost.
 Result<void> FunctionParser::parse_loc() {
   cursor_.take();
   ASSAY_TRY(const std::uint64_t file, cursor_.expect_integer("a file number"));

@@ -12,11 +12,11 @@
 namespace assay::ptx {
 
 class FunctionParser {
-public:
+ public:
   FunctionParser(Cursor& cursor, Function& function) : cursor_(cursor), function_(function) {}
   Result<void> parse_body(); // from '{' to its '}'
 
-private:
+ private:
   Result<void> parse_statement();
   Result<void> parse_directive();
   Result<void> parse_registers();
@@ -43,7 +43,8 @@ private:
   unsigned nesting_ = 0;
 };
 
-// One variable declaration after its space, up to but without the separator: [.align n] [.v4] .type name[dims] [= init].
+// One variable declaration after its space, up to but without the separator: [.align n] [.v4] .type
+// name[dims] [= init].
 Result<Variable> parse_variable(Cursor& cursor, Space space);
 
 } // namespace assay::ptx

@@ -15,7 +15,7 @@ bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
 bool is_hex_digit(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 class Lexer {
-public:
+ public:
   Lexer(std::string_view text, std::string_view origin) : text_(text), origin_(origin) {}
 
   Result<std::vector<Token>> run() {
@@ -34,7 +34,7 @@ public:
     }
   }
 
-private:
+ private:
   char peek(std::size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
   Place place() const { return {std::string(origin_), line_, 0}; }
 
@@ -49,7 +49,8 @@ private:
       } else if (c == '/' && peek(1) == '*') {
         const int opened = line_;
         for (at_ += 2; !(peek() == '*' && peek(1) == '/'); ++at_) {
-          if (at_ >= text_.size()) return user_error({std::string(origin_), opened, 0}, "comment never closes");
+          if (at_ >= text_.size())
+            return user_error({std::string(origin_), opened, 0}, "comment never closes");
           if (text_[at_] == '\n') ++line_;
         }
         at_ += 2;

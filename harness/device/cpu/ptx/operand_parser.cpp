@@ -10,12 +10,38 @@ constexpr unsigned deepest_operand = 4;
 constexpr std::size_t most_parts = 256;
 
 bool is_special(std::string_view name) {
-  static constexpr std::string_view names[] = {
-      "%tid", "%ntid", "%ctaid", "%nctaid", "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid",
-      "%lanemask_eq", "%lanemask_le", "%lanemask_lt", "%lanemask_ge", "%lanemask_gt", "%clock", "%clock_hi",
-      "%clock64", "%globaltimer", "%globaltimer_lo", "%globaltimer_hi", "%total_smem_size", "%dynamic_smem_size",
-      "%aggr_smem_size", "%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid", "%cluster_ctarank",
-      "%cluster_nctarank", "%is_explicit_cluster", "WARP_SZ"};
+  static constexpr std::string_view names[] = {"%tid",
+                                               "%ntid",
+                                               "%ctaid",
+                                               "%nctaid",
+                                               "%laneid",
+                                               "%warpid",
+                                               "%nwarpid",
+                                               "%smid",
+                                               "%nsmid",
+                                               "%gridid",
+                                               "%lanemask_eq",
+                                               "%lanemask_le",
+                                               "%lanemask_lt",
+                                               "%lanemask_ge",
+                                               "%lanemask_gt",
+                                               "%clock",
+                                               "%clock_hi",
+                                               "%clock64",
+                                               "%globaltimer",
+                                               "%globaltimer_lo",
+                                               "%globaltimer_hi",
+                                               "%total_smem_size",
+                                               "%dynamic_smem_size",
+                                               "%aggr_smem_size",
+                                               "%clusterid",
+                                               "%nclusterid",
+                                               "%cluster_ctaid",
+                                               "%cluster_nctaid",
+                                               "%cluster_ctarank",
+                                               "%cluster_nctarank",
+                                               "%is_explicit_cluster",
+                                               "WARP_SZ"};
   for (std::string_view n : names)
     if (n == name) return true;
   return name.starts_with("%envreg") || name.starts_with("%pm") || name.starts_with("%reserved_smem");
@@ -50,7 +76,8 @@ Result<Operand> FunctionParser::resolve(std::string_view name) {
 Result<void> FunctionParser::parse_offset(Operand& operand) {
   while (cursor_.is('+') || cursor_.is('-')) {
     const bool plus = cursor_.accept('+');
-    if (plus && !cursor_.is('-') && cursor_.peek().kind != TokenKind::integer) return cursor_.expected("an offset");
+    if (plus && !cursor_.is('-') && cursor_.peek().kind != TokenKind::integer)
+      return cursor_.expected("an offset");
     ASSAY_TRY(const std::uint64_t bits, cursor_.expect_integer("an offset"));
     operand.offset = static_cast<std::int64_t>(static_cast<std::uint64_t>(operand.offset) + bits);
   }
@@ -82,7 +109,8 @@ Result<Operand> FunctionParser::parse_group(char close, Operand::Kind kind) {
   do {
     ASSAY_TRY(Operand part, parse_operand());
     operand.parts.push_back(std::move(part));
-    if (operand.parts.size() > most_parts) return user_error(cursor_.place(), "too many parts in one operand");
+    if (operand.parts.size() > most_parts)
+      return user_error(cursor_.place(), "too many parts in one operand");
   } while (cursor_.accept(','));
   --nesting_;
   ASSAY_TRY_VOID(cursor_.expect(close));
@@ -109,7 +137,8 @@ Result<Operand> FunctionParser::parse_simple_operand() {
     operand.kind = token.kind == TokenKind::float32 ? Operand::Kind::f32 : Operand::Kind::f64;
     operand.bits = token.bits;
     return operand;
-  default: break;
+  default:
+    break;
   }
   if (cursor_.is('-') && cursor_.peek(1).kind == TokenKind::float64) {
     cursor_.take();
@@ -128,7 +157,8 @@ Result<Operand> FunctionParser::parse_operand() {
   if (cursor_.accept('[')) return parse_address();
   if (cursor_.accept('!')) {
     ASSAY_TRY(Operand operand, parse_simple_operand());
-    if (operand.kind != Operand::Kind::reg) return user_error(cursor_.place(), "'!' needs a predicate register");
+    if (operand.kind != Operand::Kind::reg)
+      return user_error(cursor_.place(), "'!' needs a predicate register");
     operand.negated = true;
     return operand;
   }

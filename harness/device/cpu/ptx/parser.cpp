@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t most_files = 65536;
 
 class ModuleParser {
-public:
+ public:
   ModuleParser(Cursor cursor, Module& module) : cursor_(std::move(cursor)), module_(module) {}
 
   Result<void> run() {
@@ -19,7 +19,7 @@ public:
     return {};
   }
 
-private:
+ private:
   Result<void> parse_header() {
     if (!cursor_.accept_dotted("version")) return cursor_.expected("'.version' at the start of PTX");
     module_.version = cursor_.take().text;
@@ -28,7 +28,8 @@ private:
     while (cursor_.accept(',')) ASSAY_TRY_VOID(cursor_.expect_name("a target option"));
     if (!cursor_.accept_dotted("address_size")) return cursor_.expected("'.address_size'");
     ASSAY_TRY(const std::uint64_t bits, cursor_.expect_integer("64"));
-    if (bits != 64) return user_error(cursor_.place(), "'.address_size {}' is not supported; it must be 64", bits);
+    if (bits != 64)
+      return user_error(cursor_.place(), "'.address_size {}' is not supported; it must be 64", bits);
     return {};
   }
 
@@ -104,7 +105,8 @@ private:
     std::array<std::uint32_t, 3> extents{1, 1, 1};
     for (std::size_t i = 0; i < 3; ++i) {
       ASSAY_TRY(const std::uint64_t value, cursor_.expect_integer("a number of threads"));
-      if (value == 0 || value > 1024) return user_error(cursor_.place(), "{} is not between 1 and 1024", value);
+      if (value == 0 || value > 1024)
+        return user_error(cursor_.place(), "{} is not between 1 and 1024", value);
       extents[i] = static_cast<std::uint32_t>(value);
       if (!cursor_.accept(',')) break;
     }
@@ -119,13 +121,14 @@ private:
       } else if (text == "maxntid") {
         ASSAY_TRY(const auto extents, parse_three());
         function.max_block_threads = extents[0] * extents[1] * extents[2];
-      } else if (text == "minnctapersm" || text == "maxnreg" || text == "maxnctapersm" || text == "abi_preserve" ||
-                 text == "abi_preserve_control" || text == "maxclusterrank") {
+      } else if (text == "minnctapersm" || text == "maxnreg" || text == "maxnctapersm" ||
+                 text == "abi_preserve" || text == "abi_preserve_control" || text == "maxclusterrank") {
         ASSAY_TRY_VOID(cursor_.expect_integer("a number"));
       } else if (text == "pragma") {
         ASSAY_TRY_VOID(skip_statement());
       } else if (text == "reqnctapercluster" || text == "explicitcluster") {
-        return environment_error(cursor_.place(), "clusters ('.{}') are not supported by the CPU device", text);
+        return environment_error(cursor_.place(), "clusters ('.{}') are not supported by the CPU device",
+                                 text);
       } else if (text != "noreturn" && text != "unified") {
         return user_error(cursor_.place(), "'.{}' has no place before a function's body", text);
       }

@@ -1,5 +1,5 @@
-// PTX text to ptx::Module. Malformed text is a user error with origin and line; nothing about support is decided here
-// (catalogue.h does).
+// PTX text to ptx::Module. Malformed text is a user error with origin and line; nothing about support is
+// decided here (catalogue.h does).
 #pragma once
 
 #include "harness/base/error.h"

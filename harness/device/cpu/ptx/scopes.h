@@ -1,4 +1,5 @@
-// Names visible inside a function: registers (also %r<98> ranges) and the variables it declares, by nested braces.
+// Names visible inside a function: registers (also %r<98> ranges) and the variables it declares, by nested
+// braces.
 #pragma once
 
 #include "harness/device/cpu/ptx/ast.h"
@@ -10,7 +11,7 @@
 namespace assay::ptx {
 
 class Scopes {
-public:
+ public:
   struct Found {
     std::uint32_t reg = no_index;
     std::uint32_t variable = no_index;
@@ -32,7 +33,7 @@ public:
   }
   Found find(std::string_view name) const;
 
-private:
+ private:
   struct Range {
     std::uint32_t first = 0, count = 0;
   };

@@ -8,19 +8,37 @@
 namespace assay::ptx {
 
 enum class Type : std::uint8_t {
-  none, pred,
-  b8, b16, b32, b64, b128,
-  u8, u16, u32, u64,
-  s8, s16, s32, s64,
-  f16, f16x2, bf16, bf16x2, f32, f64, tf32,
-  e4m3x2, e5m2x2,
+  none,
+  pred,
+  b8,
+  b16,
+  b32,
+  b64,
+  b128,
+  u8,
+  u16,
+  u32,
+  u64,
+  s8,
+  s16,
+  s32,
+  s64,
+  f16,
+  f16x2,
+  bf16,
+  bf16x2,
+  f32,
+  f64,
+  tf32,
+  e4m3x2,
+  e5m2x2,
 };
 
-unsigned bits_of(Type type);          // pred: 1
-std::string_view name_of(Type type);  // "f32"
+unsigned bits_of(Type type);                           // pred: 1
+std::string_view name_of(Type type);                   // "f32"
 std::optional<Type> parse_type(std::string_view name); // without the dot
 bool is_signed(Type type);
-bool is_integer(Type type);           // u*, s* and b*
-bool is_float(Type type);             // f16 to tf32, packed ones too
+bool is_integer(Type type); // u*, s* and b*
+bool is_float(Type type);   // f16 to tf32, packed ones too
 
 } // namespace assay::ptx

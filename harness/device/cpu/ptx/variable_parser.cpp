@@ -11,14 +11,14 @@ constexpr std::uint64_t largest_variable = std::uint64_t{1} << 32;
 constexpr unsigned deepest_nesting = 16;
 
 class InitialiserParser {
-public:
+ public:
   InitialiserParser(Cursor& cursor, Variable& variable)
       : cursor_(cursor), variable_(variable), element_(bits_of(variable.type) / 8) {}
 
   Result<void> parse() { return parse_value(0); }
   std::uint64_t end() const { return offset_; }
 
-private:
+ private:
   Result<void> parse_value(unsigned depth) {
     if (cursor_.accept('{')) {
       if (depth == deepest_nesting) return user_error(cursor_.place(), "initialiser is nested too deeply");
@@ -116,8 +116,9 @@ Result<Variable> parse_variable(Cursor& cursor, Space space) {
       if (*type == Type::pred) return user_error(cursor.place(), "a variable cannot be a predicate");
       variable.type = *type;
       typed = true;
-    } else if (token.text != "ptr" && token.text != "global" && token.text != "shared" && token.text != "const" &&
-               token.text != "local" && token.text != "attribute" && token.text != "managed") {
+    } else if (token.text != "ptr" && token.text != "global" && token.text != "shared" &&
+               token.text != "const" && token.text != "local" && token.text != "attribute" &&
+               token.text != "managed") {
       return user_error(cursor.place(), "'.{}' has no place in a variable declaration", token.text);
     }
     if (token.text == "attribute" && cursor.accept('(')) {
