@@ -1,0 +1,99 @@
+// Malformed or unsupported PTX: one line that says what and where, and the right kind of error.
+#include "harness/device/cpu/emit/compile.h"
+#include "harness/device/cpu/ptx/catalogue.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace assay::cpu {
+namespace {
+
+Error error_of(const std::string& text) {
+  std::uint64_t slot = first_buffer_slot;
+  const std::uint32_t no_hook = 0;
+  EmitOptions options;
+  options.reserve_slot = [&slot] { return slot++; };
+  options.compare_enabled = &no_hook;
+  const auto program = compile_ptx({text, "k.ptx", {}}, options);
+  return program ? Error{ErrorKind::internal, "it compiled", {}} : program.error();
+}
+
+// The body begins on line 6.
+Error error_in_body(const std::string& body, const std::string& before = "") {
+  return error_of(".version 8.0\n.target sm_90\n.address_size 64\n" + before + "\n.entry k(.param .u64 p) {\n" + body +
+                  "\n}\n");
+}
+
+struct Expectation {
+  const char* body;
+  ErrorKind kind;
+  const char* message;
+};
+
+TEST(Errors, InABodyNameTheLine) {
+  const Expectation table[] = {
+      {"wgmma.fence.sync.aligned;", ErrorKind::environment,
+       "the CPU device does not support the instruction 'wgmma.fence.sync.aligned'"},
+      {".reg .f32 %f<3>; add.s32.f32 %f0, %f1, %f2;", ErrorKind::environment, "'add.s32.f32'"},
+      {".reg .f32 %f<3>; add.f32 %f0, %f1;", ErrorKind::user, "'add.f32' does not take 2 operands"},
+      {"add.s32 %r1, %r2, %r3;", ErrorKind::user, "register '%r1' is not declared"},
+      {".reg .b32 %r<2>; mov.u32 %r0, %r2;", ErrorKind::user, "register '%r2' is not declared"},
+      {".reg .b32 %r<2>; .reg .b32 %r<3>;", ErrorKind::user, "'%r' is declared twice"},
+      {"bra nowhere;", ErrorKind::user, "label 'nowhere' is not defined"},
+      {"bra 3;", ErrorKind::user, "bra needs a label"},
+      {"a: ret; a: ret;", ErrorKind::user, "label 'a' is defined twice"},
+      {".reg .b32 %r<2>; .reg .b64 %d; mov.u64 %d, %r1;", ErrorKind::user, "too narrow"},
+      {".reg .b16 %h; mov.u32 %h, 1;", ErrorKind::user, "does not fit its destination register"},
+      {".reg .pred %p; .reg .b32 %r; add.u32 %r, %p, 1;", ErrorKind::user, "mixes predicate and value registers"},
+      {".reg .b32 %r; @%r ret;", ErrorKind::user, "'%r' is not a predicate register"},
+      {".reg .b32 %r; ld.global.u32 %r, %r;", ErrorKind::user, "needs an address in brackets"},
+      {".reg .b32 %r; ld.global.v2.u32 %r, [p];", ErrorKind::user, "loads 2 elements into 1 registers"},
+      {".reg .b32 %r; ld.global.u32 %r, [elsewhere];", ErrorKind::user, "'elsewhere' is not declared"},
+      {"call nothing;", ErrorKind::user, "function 'nothing' is not declared"},
+      {".reg .b32 %r; mov.u32 %r, %clusterid.x;", ErrorKind::environment, "special register '%clusterid.x'"},
+      {".reg .b32 %r; mov.u32 %r, 0x1g;", ErrorKind::user, "malformed integer literal"},
+      {".reg .b32 %r; mov.u32 %r, 99999999999999999999;", ErrorKind::user, "too large integer literal"},
+      {".reg .f32 %f; mov.f32 %f, 0f3F80;", ErrorKind::user, "8 hexadecimal digits"},
+      {".reg .b32 %r; mov.u32 %r, 1", ErrorKind::user, "expected ';' but found '}'"},
+      {"ret; #", ErrorKind::user, "unexpected character '#'"},
+      {".shared .b8 huge[8589934592];", ErrorKind::user, "larger than 4 GB"},
+      {".reg .b32 %r<2000000>;", ErrorKind::user, "more than 1048576 registers"},
+      {"/* never closed", ErrorKind::user, "comment never closes"},
+      {".pragma \"never closed", ErrorKind::user, "string never closes"},
+  };
+  for (const Expectation& row : table) {
+    const Error error = error_in_body(row.body);
+    EXPECT_EQ(error.kind, row.kind) << row.body << ": " << error.message;
+    EXPECT_THAT(error.message, testing::HasSubstr(row.message)) << row.body;
+    EXPECT_EQ(error.message.find('\n'), std::string::npos) << row.body;
+    EXPECT_EQ(error.place.file, "k.ptx") << row.body;
+    EXPECT_GE(error.place.line, 6) << row.body;
+    EXPECT_LE(error.place.line, 7) << row.body;
+  }
+}
+
+TEST(Errors, OfAModule) {
+  EXPECT_THAT(error_of("").message, testing::HasSubstr("expected '.version'"));
+  EXPECT_THAT(error_of("int main() {}").message, testing::HasSubstr("expected '.version'"));
+  EXPECT_THAT(error_of(".version 8.0\n.target sm_90\n.address_size 32").message,
+              testing::HasSubstr("it must be 64"));
+  EXPECT_THAT(error_of(".version 8.0\n.target sm_90\n.address_size 64\n.entry k(").message,
+              testing::HasSubstr("the text ends"));
+  EXPECT_THAT(error_in_body("ret;", ".entry k() { ret; }").message, testing::HasSubstr("defined twice"));
+  EXPECT_THAT(error_in_body("ret;", ".global .b8 a; .global .b8 a;").message, testing::HasSubstr("defined twice"));
+  EXPECT_THAT(error_in_body("ret;", ".global .b32 a[1] = {1, 2};").message, testing::HasSubstr("longer than its 4 bytes"));
+}
+
+TEST(Catalogue, PrintsEveryFormAndHasNoDuplicates) {
+  std::vector<std::string> lines;
+  for (const ptx::Form& form : ptx::supported_forms()) lines.push_back(to_string(form));
+  EXPECT_THAT(lines, testing::Contains("add.sat.s32"));
+  EXPECT_THAT(lines, testing::Contains("fma.rn|.rz|.rm|.rp{.ftz}{.sat}.f32"));
+  std::sort(lines.begin(), lines.end());
+  EXPECT_EQ(std::adjacent_find(lines.begin(), lines.end()), lines.end());
+}
+
+} // namespace
+} // namespace assay::cpu
