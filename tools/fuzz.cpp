@@ -9,6 +9,7 @@
 #include "tools/duration.h"
 #include "tools/interrupt.h"
 #include "tools/manifest_path.h"
+#include "tools/output_file.h"
 #include "tools/text.h"
 
 #include <chrono>
@@ -115,7 +116,6 @@ int worse(int a, int b) {
 }
 
 Outcome run_fuzz(FuzzArguments arguments) {
-  if (arguments.runs && *arguments.runs == 0) return user_error({}, "--runs must be at least 1");
   if (arguments.device.empty()) arguments.device = default_device();
   ASSAY_TRY_VOID(check_libfuzzer_flags(arguments.libfuzzer_flags));
   if (!arguments.time.empty()) ASSAY_TRY_VOID(parse_duration(arguments.time));
@@ -125,6 +125,7 @@ Outcome run_fuzz(FuzzArguments arguments) {
         arguments.device.starts_with("cuda") ? 1 : std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
   for (const std::string& kernel : arguments.kernels) ASSAY_TRY_VOID(resolve_manifest(kernel));
 
+  ASSAY_TRY_VOID(check_writable(arguments.json));
   ASSAY_TRY(const auto device, open_device(arguments.device));
   std::vector<CampaignOptions> campaigns; // all of them are prepared before the first runs
   std::vector<CampaignReport> reports;
@@ -159,8 +160,9 @@ void add_fuzz(CLI::App& app, Invocation& invocation) {
       ->required();
   fuzz->add_option("--time", arguments->time,
                    "of searching, for each kernel: 90, 90s, 30m, 8h; without it and --runs 60s");
-  fuzz->add_option("--runs", arguments->runs, "cases, for each kernel");
-  fuzz->add_option("--seed", arguments->seed, "of the search; a random one otherwise");
+  fuzz->add_option("--runs", arguments->runs, "cases, for each kernel")->check(CLI::PositiveNumber);
+  fuzz->add_option("--seed", arguments->seed, "of the search; a random one otherwise")
+      ->check(CLI::NonNegativeNumber);
   fuzz->add_option("--device", arguments->device, "cpu, cuda or cuda:N; cuda where there is one, else cpu");
   fuzz->add_option("--jobs", arguments->jobs, "worker processes; one a core otherwise")
       ->check(CLI::Range(1, 256));
@@ -169,7 +171,8 @@ void add_fuzz(CLI::App& app, Invocation& invocation) {
       "a folder of cases to start from and to add to; otherwise corpus/<kernel>/seeds is read and "
       "<out>/<kernel>/corpus added to");
   fuzz->add_option("--out", arguments->out, "the folder of the findings; findings otherwise");
-  fuzz->add_option("--stop-after", arguments->stop_after, "end at this many findings");
+  fuzz->add_option("--stop-after", arguments->stop_after, "end at this many findings")
+      ->check(CLI::PositiveNumber);
   fuzz->add_option("--json", arguments->json, "write the summary to this file");
   fuzz->footer("libFuzzer's own flags may follow after --");
   fuzz->callback([arguments, &invocation] {

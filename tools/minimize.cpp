@@ -7,6 +7,7 @@
 #include "harness/run/replay.h"
 #include "tools/case_file.h"
 #include "tools/command.h"
+#include "tools/output_file.h"
 #include "tools/text.h"
 
 #include <algorithm>
@@ -31,6 +32,7 @@ const Finding& chosen_finding(const Case& test_case, const Judgement& judgement)
 Outcome run_minimize(const MinimizeArguments& arguments) {
   ASSAY_TRY(const Case test_case, load_case(arguments.case_file));
   ASSAY_TRY(const auto manifest, find_manifest(test_case, arguments.case_file));
+  ASSAY_TRY_VOID(check_writable(arguments.out));
   ASSAY_TRY(const auto device, open_device(default_device()));
   ASSAY_TRY(const auto kernel, Kernel::load(manifest, *device));
   ASSAY_TRY(const Judgement judgement, judge(*kernel, test_case, {.mode = JudgeMode::on_this_input}));

@@ -10,6 +10,7 @@
 #include "tools/command.h"
 #include "tools/console.h"
 #include "tools/manifest_path.h"
+#include "tools/output_file.h"
 
 #include <algorithm>
 #include <memory>
@@ -34,6 +35,8 @@ Outcome run_replay(const ReplayArguments& arguments) {
     ASSAY_TRY(Case test_case, load_case(file));
     cases.push_back(std::move(test_case));
   }
+  ASSAY_TRY_VOID(check_writable(arguments.json));
+  ASSAY_TRY_VOID(check_writable(arguments.junit));
   ASSAY_TRY(const auto device, open_device(arguments.device.empty() ? default_device() : arguments.device));
   KernelCache kernels(*device);
   Console console;

@@ -26,7 +26,10 @@ class SoftmaxNaive : public ::testing::Test {
                    "1", "--seed", "1", "--out", *folder_ / "findings", "--json", *folder_ / "fuzz.json"});
     if (fs::exists(*folder_ / "fuzz.json"))
       json_ = json::parse(slurp(*folder_ / "fuzz.json"), nullptr, false);
-    if (json_.contains("findings") && !json_["findings"].empty()) case_ = json_["findings"][0]["case"];
+    if (!json_.contains("findings")) return;
+    for (const json& finding : json_["findings"]) // an overflowing exponential
+      if (finding["kind"] == "structure") finding_ = finding;
+    if (finding_.is_object()) case_ = finding_["case"];
   }
   static void TearDownTestSuite() { delete folder_; }
 
@@ -40,7 +43,7 @@ class SoftmaxNaive : public ::testing::Test {
 
   static inline TemporaryFolder* folder_ = nullptr;
   static inline ProgramRun run_;
-  static inline json json_;
+  static inline json json_, finding_;
   static inline std::string case_;
 };
 
@@ -58,7 +61,7 @@ TEST_F(SoftmaxNaive, JsonHasTheFieldsThatScriptsReadIt) {
        {"seconds", "cases", "cases_per_second", "suspects_not_confirmed", "inconclusive"})
     EXPECT_TRUE(json_[number].is_number()) << number;
   EXPECT_GT(json_["cases"], 0);
-  const json& finding = json_["findings"].at(0);
+  const json& finding = finding_;
   for (const char* text : {"signature", "kind", "pass", "output", "dtype", "case"})
     EXPECT_TRUE(finding[text].is_string()) << text;
   EXPECT_EQ(finding["pass"], "forward");
@@ -70,7 +73,7 @@ TEST_F(SoftmaxNaive, JsonHasTheFieldsThatScriptsReadIt) {
 }
 
 TEST_F(SoftmaxNaive, ReproducerIsSmall) {
-  const json& finding = json_["findings"].at(0);
+  const json& finding = finding_;
   EXPECT_EQ(finding["dims"]["rows"], 1);
   EXPECT_LE(finding["dims"]["cols"], 2);
   EXPECT_LE(finding["minimized_elements"], 2);
@@ -78,7 +81,7 @@ TEST_F(SoftmaxNaive, ReproducerIsSmall) {
 
 TEST_F(SoftmaxNaive, FindingIsStoredByItsSignature) {
   const fs::path file = case_;
-  const std::string signature = json_["findings"].at(0)["signature"];
+  const std::string signature = finding_["signature"];
   EXPECT_EQ(file.filename(), "minimized.case");
   EXPECT_EQ(file.parent_path().filename(), signature);
   EXPECT_EQ(file.parent_path().parent_path().filename(), "softmax_naive");
@@ -88,7 +91,7 @@ TEST_F(SoftmaxNaive, FindingIsStoredByItsSignature) {
 }
 
 TEST_F(SoftmaxNaive, ReplayFailsAlikeTenTimesInTenProcesses) {
-  const std::string signature = json_["findings"].at(0)["signature"];
+  const std::string signature = finding_["signature"];
   std::string first;
   for (int i = 0; i < 10; ++i) {
     const ProgramRun run = run_assay({"replay", case_, "--json", *folder_ / "replay.json"});

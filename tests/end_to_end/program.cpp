@@ -118,6 +118,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 fs::path copy_kernel(const std::string& name, const TemporaryFolder& to) {
+  fs::create_directories(to.path() / "kernels");
   for (const std::string& folder : {name, std::string("common")})
     fs::copy(checkout() / "kernels" / folder, to.path() / "kernels" / folder, fs::copy_options::recursive);
   return to.path() / "kernels" / name / "kernel.toml";
