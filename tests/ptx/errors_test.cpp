@@ -22,8 +22,8 @@ Error error_of(const std::string& text) {
 
 // The body begins on line 6.
 Error error_in_body(const std::string& body, const std::string& before = "") {
-  return error_of(".version 8.0\n.target sm_90\n.address_size 64\n" + before + "\n.entry k(.param .u64 p) {\n" + body +
-                  "\n}\n");
+  return error_of(".version 8.0\n.target sm_90\n.address_size 64\n" + before +
+                  "\n.entry k(.param .u64 p) {\n" + body + "\n}\n");
 }
 
 struct Expectation {
@@ -46,7 +46,8 @@ TEST(Errors, InABodyNameTheLine) {
       {"a: ret; a: ret;", ErrorKind::user, "label 'a' is defined twice"},
       {".reg .b32 %r<2>; .reg .b64 %d; mov.u64 %d, %r1;", ErrorKind::user, "too narrow"},
       {".reg .b16 %h; mov.u32 %h, 1;", ErrorKind::user, "does not fit its destination register"},
-      {".reg .pred %p; .reg .b32 %r; add.u32 %r, %p, 1;", ErrorKind::user, "mixes predicate and value registers"},
+      {".reg .pred %p; .reg .b32 %r; add.u32 %r, %p, 1;", ErrorKind::user,
+       "mixes predicate and value registers"},
       {".reg .b32 %r; @%r ret;", ErrorKind::user, "'%r' is not a predicate register"},
       {".reg .b32 %r; ld.global.u32 %r, %r;", ErrorKind::user, "needs an address in brackets"},
       {".reg .b32 %r; ld.global.v2.u32 %r, [p];", ErrorKind::user, "loads 2 elements into 1 registers"},
@@ -82,8 +83,10 @@ TEST(Errors, OfAModule) {
   EXPECT_THAT(error_of(".version 8.0\n.target sm_90\n.address_size 64\n.entry k(").message,
               testing::HasSubstr("the text ends"));
   EXPECT_THAT(error_in_body("ret;", ".entry k() { ret; }").message, testing::HasSubstr("defined twice"));
-  EXPECT_THAT(error_in_body("ret;", ".global .b8 a; .global .b8 a;").message, testing::HasSubstr("defined twice"));
-  EXPECT_THAT(error_in_body("ret;", ".global .b32 a[1] = {1, 2};").message, testing::HasSubstr("longer than its 4 bytes"));
+  EXPECT_THAT(error_in_body("ret;", ".global .b8 a; .global .b8 a;").message,
+              testing::HasSubstr("defined twice"));
+  EXPECT_THAT(error_in_body("ret;", ".global .b32 a[1] = {1, 2};").message,
+              testing::HasSubstr("longer than its 4 bytes"));
 }
 
 TEST(Catalogue, PrintsEveryFormAndHasNoDuplicates) {

@@ -22,6 +22,7 @@ Handler half_handler(std::string_view opcode, const ptx::Instruction& i);
 Handler compare_handler(std::string_view opcode);
 Handler convert_handler(std::string_view opcode);
 Handler memory_handler(std::string_view opcode);
+Handler matrix_handler(std::string_view opcode);
 Handler warp_handler(std::string_view opcode);
 Handler call_handler(std::string_view opcode);
 Handler move_handler(std::string_view opcode);

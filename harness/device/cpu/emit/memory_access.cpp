@@ -2,6 +2,7 @@
 #include "harness/device/cpu/emit/areas.h"
 #include "harness/device/cpu/emit/function_emitter.h"
 #include "harness/device/cpu/emit/handlers.h"
+#include "harness/device/cpu/emit/memory_buffers.h"
 
 #include <llvm/ADT/APInt.h>
 
@@ -308,6 +309,27 @@ void emit_fence(FunctionEmitter& e, const Instruction& i) {
 }
 
 } // namespace
+
+Value* load_lanes(FunctionEmitter& e, const Instruction& i, Space space, Value* addresses, unsigned bits) {
+  auto& b = e.lanes();
+  b.ir.CreateAlignedStore(addresses, b.scratch(0), llvm::Align(64));
+  b.call("assay_load", b.ir.getVoidTy(),
+         {e.warp(), e.executing(), b.pointer(describe(e, i, space, bits / 8, 1)), b.scratch(0),
+          e.value_buffer(), e.undefined_buffer()});
+  e.taint(b.ir.CreateLoad(b.ir.getInt32Ty(), e.undefined_buffer()));
+  return b.ir.CreateAlignedLoad(b.int_lanes(bits), e.value_buffer(), llvm::Align(64));
+}
+
+void store_lanes(FunctionEmitter& e, const Instruction& i, Space space, Value* addresses, Value* value) {
+  auto& b = e.lanes();
+  b.ir.CreateAlignedStore(addresses, b.scratch(0), llvm::Align(64));
+  b.ir.CreateAlignedStore(value, e.value_buffer(), llvm::Align(64));
+  b.ir.CreateStore(e.taken_taint() ? e.taken_taint() : b.ir.getInt32(0), e.undefined_buffer());
+  const unsigned bytes = value->getType()->getScalarSizeInBits() / 8;
+  b.call("assay_store", b.ir.getVoidTy(),
+         {e.warp(), e.executing(), b.pointer(describe(e, i, space, bytes, 1)), b.scratch(0), e.value_buffer(),
+          e.undefined_buffer()});
+}
 
 Handler memory_handler(std::string_view opcode) {
   if (opcode == "ld" || opcode == "ldu") return emit_ld;

@@ -127,6 +127,7 @@ Handler handler_of(const Instruction& i) {
   if (const Handler handler = logic_handler(opcode)) return handler;
   if (const Handler handler = convert_handler(opcode)) return handler;
   if (const Handler handler = warp_handler(opcode)) return handler;
+  if (const Handler handler = matrix_handler(opcode)) return handler;
   return call_handler(opcode);
 }
 

@@ -2,6 +2,7 @@
 
 #include "harness/device/cpu/emit/areas.h"
 #include "harness/device/cpu/emit/flow.h"
+#include "harness/device/cpu/emit/mma.h"
 #include "harness/device/cpu/emit/narrow_float.h"
 
 #include <algorithm>
@@ -251,7 +252,9 @@ std::span<const RuntimeSymbol> support_symbols() {
                                   ASSAY_SYMBOL(assay_flow_exited),
                                   ASSAY_SYMBOL(assay_flow_tick),
                                   ASSAY_SYMBOL(assay_area_store),
-                                  ASSAY_SYMBOL(assay_area_load)};
+                                  ASSAY_SYMBOL(assay_area_load),
+                                  ASSAY_SYMBOL(assay_mma_f16),
+                                  ASSAY_SYMBOL(assay_mma_bf16)};
   return symbols;
 }
 

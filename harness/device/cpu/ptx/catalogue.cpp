@@ -199,6 +199,11 @@ constexpr std::array forms{
     Form{"barrier", "cta? arrive aligned?", 2, 2},
     Form{"barrier", "cta? red popc aligned? u32", 3, 4},
     Form{"barrier", "cta? red and|or aligned? pred", 3, 4},
+    // matrices
+    Form{"ldmatrix", "sync aligned m8n8 x1|x2|x4 trans? shared|shared::cta? b16", 2, 2},
+    Form{"stmatrix", "sync aligned m8n8 x1|x2|x4 trans? shared|shared::cta? b16", 2, 2},
+    Form{"mma", "sync aligned m16n8k8|m16n8k16 row col f32 f16 f16 f32", 4, 4},
+    Form{"mma", "sync aligned m16n8k8|m16n8k16 row col f32 bf16 bf16 f32", 4, 4},
     // control
     Form{"bra", "uni?", 1, 1},
     Form{"brx", "idx uni?", 2, 2},
