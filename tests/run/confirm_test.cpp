@@ -74,5 +74,34 @@ TEST(Confirm, AUniqueInputIsConfirmedByTheBoundAlone) {
   }
 }
 
+// Softmax whose first row is off by `factor`, more than any legal evaluation and less than the rigorous
+// bound.
+FakeKernel first_row_off(float factor) {
+  return [factor](FakeLaunch& launch) {
+    right_softmax(launch);
+    for (float& y : launch.buffer<float>(1).first(static_cast<std::size_t>(launch.scalar<std::int32_t>(2))))
+      y *= factor;
+  };
+}
+
+TEST(Confirm, RedrawsConfirmWhatEverySeedShows) {
+  const SoftmaxOnFake fake(first_row_off(1 + 0x1p-19f));
+  const Judgement judgement = fake.judged(fake.make_case(4, 64));
+  ASSERT_EQ(judgement.findings.size(), 1u);
+  EXPECT_THAT(judgement.findings[0].confirmation, ::testing::HasSubstr("8 of 8 redraws above threshold'"));
+  EXPECT_LT(judgement.findings[0].tensor->comparison.gate.target_error, judgement.findings[0].rigorous_bound);
+}
+
+TEST(Confirm, ARedrawThatLeavesTheOffendingLineAsItWasIsNoNewEvidence) {
+  // The other rows are drawn anew, but the row that is off has no seed: sixteen times the same observation.
+  const SoftmaxOnFake fake(first_row_off(1 + 0x1p-19f));
+  Case test_case = fake.make_case(4, 64);
+  test_case.inputs[0].patches = {{0, 1, 1, parse_distribution("ramp(low=-1, high=1)", {}).value()}};
+  const Judgement judgement = fake.judged(test_case);
+  EXPECT_THAT(judgement.findings, ::testing::IsEmpty());
+  ASSERT_EQ(judgement.lucky.size(), 1u);
+  EXPECT_THAT(judgement.lucky[0].why, ::testing::HasSubstr("0 of 0 redraws"));
+}
+
 } // namespace
 } // namespace assay::testing
