@@ -167,14 +167,15 @@ show_progress() {
       say "building $done_count/$total"
     fi
   done
-  [ -t 2 ] && printf '\r\033[K' >&2
+  [ ! -t 2 ] || printf '\r\033[K' >&2
 }
 
 build_targets() { # a preset, then targets; every one that can be built is, even if another fails
   local preset=$1 log=$build/$1.build.log
   shift
-  if ninja -C "$build/$preset" -k 0 "$@" 2>&1 | tee "$log" | show_progress && [ "${PIPESTATUS[0]}" = 0 ]; then return; fi
-  grep -vE '^\[[0-9]+/[0-9]+\]|^ninja: Entering' "$log" | head -60 >&2
+  ninja -C "$build/$preset" -k 0 "$@" 2>&1 | tee "$log" | show_progress
+  [ "${PIPESTATUS[0]}" != 0 ] || return 0
+  sed -n '/^FAILED\|CMake Error\|^ninja: error/,$p' "$log" | grep -vE '^\[[0-9]+/[0-9]+\]|^ninja: build stopped' | head -60 >&2
   say "the build failed; the whole log is $log"
   return 1
 }
