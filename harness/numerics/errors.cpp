@@ -42,9 +42,13 @@ double comparable_golden(DType type, double golden) {
 Standing standing(const Comparands& c, std::size_t i, double rounded, const Allowance& allowance) {
   const double g = comparable_golden(c.dtype, c.golden[i]), t = c.target[i];
   if (!c.formula_overflows.empty() && c.formula_overflows[i]) return Standing::formula_overflow;
-  if (!std::isfinite(g)) return same(t, rounded) ? Standing::same_special : Standing::wrong;
-
   const bool by_envelope = !c.envelope_error.empty();
+  if (!std::isfinite(g)) {
+    if (same(t, rounded)) return Standing::same_special;
+    const bool legal = by_envelope ? c.envelope_error[i] == 0 : same(c.reference[i], rounded);
+    return legal ? Standing::wrong : Standing::formula_overflow;
+  }
+
   const double legal_error = by_envelope ? c.envelope_error[i] : difference(c.reference[i], c, i);
   const bool legal_finite = std::isfinite(legal_error);
   if (std::isfinite(rounded) && std::isfinite(t) && legal_finite) return Standing::judged;
@@ -79,6 +83,8 @@ ExactResult compare_exact(std::span<const double> rounded, std::span<const doubl
   for (std::size_t i = 0; i < target.size(); ++i) {
     if (same(target[i], rounded[i]) || (!alternative.empty() && same(target[i], alternative[i]))) continue;
     if (result.mismatches++ == 0) result.first = static_cast<std::int64_t>(i);
+    if (std::isfinite(target[i]) && std::isfinite(rounded[i])) continue;
+    if (result.misplaced++ == 0) result.first_misplaced = static_cast<std::int64_t>(i);
   }
   return result;
 }
@@ -92,7 +98,11 @@ void widen_envelope(const Comparands& c, std::span<const double> values, std::sp
     return;
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(comparable_golden(c.dtype, c.golden[i]))) continue;
+    if (!std::isfinite(comparable_golden(c.dtype, c.golden[i]))) {
+      if (!same(values[i], round_value(c.dtype, c.golden[i])))
+        envelope[i] = std::numeric_limits<double>::infinity();
+      continue;
+    }
     double error = difference(values[i], c, i);
     if (error != error) error = std::numeric_limits<double>::infinity();
     // An infinity that G shares is no error.

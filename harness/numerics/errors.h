@@ -43,8 +43,9 @@ enum class Standing : std::uint8_t {
   same_special,  // NaN or the same infinity in G and t: right
   overflow_edge, // g within the threshold of the value that rounds to infinity: finite or infinite are both
                  // right
-  formula_overflow, // the legal formula itself may overflow, or r does where g does not: nothing follows from
-                    // t
+  formula_overflow, // the legal formula itself may overflow, or r is not finite where g is, or not the same
+                    // NaN or infinity as g (an intermediate that float32 rounds to 0 or to infinity meets an
+                    // infinity): nothing follows from t
   wrong,            // NaN or an infinity where it does not belong, or none where one does
 };
 
@@ -76,13 +77,16 @@ Standing standing(const Comparands& comparands, std::size_t element, double roun
 // alternative: a second right value an element (a quotient beside a tie), or empty.
 struct ExactResult {
   std::int64_t mismatches = 0;
-  std::int64_t first = -1;
+  std::int64_t first = -1;    // -1: none
+  std::int64_t misplaced = 0; // of the mismatches: NaN or an infinity on one side, not the same on the other
+  std::int64_t first_misplaced = -1;
 };
 ExactResult compare_exact(std::span<const double> rounded, std::span<const double> alternative,
                           std::span<const double> target);
 
 // envelope[i] = max(envelope[i], |values[i] - g[i]|): one more legal evaluation joins the envelope. A value
-// that is not finite where g is, makes it infinite: a legal order overflows there.
+// that is not finite where g is, or not the same NaN or infinity where g is none, makes it infinite: a legal
+// order overflows there.
 void widen_envelope(const Comparands& golden, std::span<const double> values, std::span<double> envelope);
 
 // visit(i, G, low word) for every element that takes part in the numbers: finite in g, G, r and t, and not

@@ -97,6 +97,20 @@ TEST(structure, where_the_formula_overflows_nothing_follows) {
   }
 }
 
+TEST(structure, where_legal_evaluations_disagree_with_g_nothing_follows) {
+  // 3e38 + 3e38 - infinity: -infinity exactly, NaN in float32. g = -infinity, r = NaN.
+  for (const double target : {1.0, nan, infinity})
+    EXPECT_EQ(standing_of({DType::f32, -infinity, nan, target}), Standing::formula_overflow);
+  EXPECT_EQ(standing_of({DType::f32, -infinity, nan, -infinity}), Standing::same_special);
+  // By an envelope that holds both a right and a differing evaluation, and by one that holds right ones only.
+  const std::vector<double> golden{-infinity, -infinity}, envelope{infinity, 0}, target{nan, nan};
+  const Comparands c{.dtype = DType::f32, .golden = golden, .target = target, .envelope_error = envelope};
+  const Structure structure = compare(c, {}).structure;
+  EXPECT_EQ(structure.formula_overflow, 1);
+  EXPECT_EQ(structure.wrong, 1);
+  EXPECT_EQ(structure.first_wrong, 1);
+}
+
 TEST(structure, saturating_types_have_no_infinity) {
   EXPECT_EQ(standing_of({DType::f8e4m3, 1e9, 448, 448}), Standing::judged);
   EXPECT_EQ(standing_of({DType::f8e4m3, -infinity, -448, -448}), Standing::judged);
@@ -123,6 +137,11 @@ TEST(exact, compares_by_value) {
   const ExactResult result = compare_exact(rounded, {}, wrong);
   EXPECT_EQ(result.mismatches, 2);
   EXPECT_EQ(result.first, 1);
+  EXPECT_EQ(result.misplaced, 2); // the NaN and the infinity
+  EXPECT_EQ(result.first_misplaced, 1);
+  const ExactResult numbers = compare_exact(rounded, {}, std::vector<double>{2, nan, 0, infinity});
+  EXPECT_EQ(numbers.mismatches, 1);
+  EXPECT_EQ(numbers.misplaced, 0);
 }
 
 TEST(exact, a_neighbour_may_be_allowed) {
@@ -139,7 +158,8 @@ TEST(envelope, takes_the_largest_of_every_legal_evaluation) {
   widen_envelope(c, std::vector<double>{1.5, 2, infinity, nan}, envelope);
   EXPECT_EQ(envelope, (std::vector<double>{0.5, 0, 0, 0}));
   widen_envelope(c, std::vector<double>{0.75, nan, infinity, 1}, envelope);
-  EXPECT_EQ(envelope, (std::vector<double>{0.5, infinity, 0, 0}));
+  EXPECT_EQ(envelope,
+            (std::vector<double>{0.5, infinity, 0, infinity})); // where g is NaN, 1 is another class
 }
 
 TEST(envelope, errors_are_those_of_the_gate) {
