@@ -74,6 +74,13 @@ class Sweep {
         for (auto& [name, value] : dims) value = name == range.name ? size : std::min<std::int64_t>(value, 2);
         add_everywhere(dims);
       }
+    for (std::size_t d = 0; d < space_.dims.size(); ++d)
+      for (const std::int64_t size : limit_sizes(space_.dims[d])) {
+        Dims dims;
+        for (const DimRange& range : space_.dims) dims.emplace_back(range.name, legal_size(range, 1));
+        dims[d].second = size;
+        add(plain(dims, next_dtype(), Pass::forward));
+      }
     return std::move(cases_);
   }
 

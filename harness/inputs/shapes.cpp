@@ -75,4 +75,12 @@ std::vector<std::int64_t> corner_sizes(const DimRange& range) {
   return sizes;
 }
 
+std::vector<std::int64_t> limit_sizes(const DimRange& range) {
+  std::vector<std::int64_t> sizes;
+  for (const std::int64_t size : index_limits)
+    if (is_legal_size(range, size)) sizes.push_back(size);
+  sizes.push_back(legal_size(range, range.max));
+  return sizes;
+}
+
 } // namespace assay

@@ -25,4 +25,7 @@ std::int64_t draw_size(const DimRange& range, std::span<const std::int64_t> lear
 // The corner sizes, ascending, each once: smallest, 1, 2, 3, each tile and its double -1/0/+1.
 std::vector<std::int64_t> corner_sizes(const DimRange& range);
 
+// The sizes at which something outside the tiles gives way: 32767 to 65537 as far as legal, and the largest.
+std::vector<std::int64_t> limit_sizes(const DimRange& range);
+
 } // namespace assay

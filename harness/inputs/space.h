@@ -79,8 +79,8 @@ Case mutate(const Case& test_case, const CaseSpace& space, Rng& rng);
 Case crossover(const Case& a, const Case& b, const CaseSpace& space, Rng& rng);
 
 // The classic corner cases, those that show faults fastest first: small shapes with every distribution that
-// applies, then tile edges, then production sizes; each of them for every type and pass in turn. A few
-// hundred.
+// applies, then tile edges, then production sizes; each of them for every type and pass in turn; at last each
+// dim at its limits beside the smallest others. A few hundred.
 std::vector<Case> corner_cases(const CaseSpace& space);
 
 // --- what harness/reduce chooses from ---

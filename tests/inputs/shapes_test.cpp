@@ -30,6 +30,13 @@ TEST(Shapes, corner_sizes_are_the_tiles_and_their_neighbours) {
   EXPECT_EQ(corner_sizes(range_of(5, 5)), std::vector<std::int64_t>{5});
 }
 
+TEST(Shapes, limit_sizes_are_those_of_16_bit_indices_and_the_largest) {
+  EXPECT_EQ(limit_sizes(range_of(1, 300000)),
+            (std::vector<std::int64_t>{32767, 32768, 32769, 65535, 65536, 65537, 300000}));
+  EXPECT_EQ(limit_sizes(range_of(1, 40000, {}, 8)), (std::vector<std::int64_t>{32768, 40000}));
+  EXPECT_EQ(limit_sizes(range_of(1, 1000)), std::vector<std::int64_t>{1000});
+}
+
 TEST(Shapes, drawn_sizes_are_legal_and_reach_every_interesting_one) {
   DimRange range = range_of(1, 100000, {256});
   range.production = {5120};

@@ -179,5 +179,16 @@ TEST(Space, corner_cases_are_few_sound_and_start_small) {
     EXPECT_TRUE(cols.contains(edge)) << edge;
 }
 
+TEST(Space, every_dim_is_taken_to_its_limit) {
+  CaseSpace space = test::norm_space();
+  space.dims[0].max = 300000;
+  const auto at_limit = [](const Case& c) { return c.dims[0].second == 300000; };
+  EXPECT_TRUE(std::ranges::any_of(corner_cases(space), at_limit));
+  Rng rng(8);
+  bool drawn = false;
+  for (int i = 0; i < 5000 && !drawn; ++i) drawn = at_limit(draw_case(space, rng));
+  EXPECT_TRUE(drawn);
+}
+
 } // namespace
 } // namespace assay
