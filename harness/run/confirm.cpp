@@ -124,6 +124,17 @@ bool only_near_overflow(const Trial& trial, std::size_t i) {
   return true;
 }
 
+// Whether float32 might overflow or underflow on the way from such inputs, or meet an infinity: only then can
+// legal evaluations differ in where they have NaN and infinities.
+bool has_extremes(const Trial& trial) {
+  constexpr double high = 0x1p60, low = 0x1p-60;
+  return std::ranges::any_of(trial.inputs, [](const Tensor& input) {
+    if (!is_float(input.dtype) || input.bytes.empty()) return false;
+    return std::ranges::any_of(
+        widen(input), [](double x) { return !(std::abs(x) < high) || (x != 0 && std::abs(x) < low); });
+  });
+}
+
 class Confirmer {
  public:
   Confirmer(Kernel& kernel, const Case& test_case, const Trial& trial, JudgeMode mode)
@@ -175,9 +186,12 @@ class Confirmer {
     } else {
       const Comparison comparison = by_envelope(trial_, i, envelope, case_.tolerance, op_.info());
       const Gate& gate = comparison.gate;
-      result.severity = comparison.structure.passed() ? severity_of(gate, trial_, i) : infinity;
+      const bool by_structure = suspect.signature.kind == Kind::structure;
+      result.severity = !by_structure                   ? severity_of(gate, trial_, i)
+                        : comparison.structure.passed() ? 1
+                                                        : infinity;
       result.threshold = gate.lines.ratio > gate.ratio ? gate.lines.threshold : gate.threshold;
-      if (!comparison.structure.passed() || !gate.passed()) return false;
+      if (by_structure ? !comparison.structure.passed() : !gate.passed()) return false;
     }
     result.evaluations = envelope.evaluations();
     result.how = fmt::format("explained by {} legal evaluations", envelope.evaluations());
@@ -312,7 +326,8 @@ bool needs_confirmation(const Trial& trial, const Violation& violation) {
   case Kind::bias:
     return true;
   case Kind::structure:
-    return only_near_overflow(trial, violation.report);
+    return !trial.tensors[violation.report].exact &&
+           (only_near_overflow(trial, violation.report) || has_extremes(trial));
   default:
     return false;
   }

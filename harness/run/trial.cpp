@@ -81,7 +81,8 @@ class Assessment {
     judge_gate(i);
     if (!report.comparison.structure.passed()) return;
     if (kernel_->op().info().elementwise && report.pass == Pass::forward) judge_ulps(i);
-    if (bias_applies(report.dtype)) judge_bias(i);
+    // Bias is for what the gate cannot see.
+    if (bias_applies(report.dtype) && !report.comparison.suspect()) judge_bias(i);
   }
 
   Violation& violate(std::size_t i, Kind kind, std::int64_t element, std::string message) {
@@ -117,13 +118,19 @@ class Assessment {
     const Evaluated& golden = trial_->golden[i];
     std::vector<double> rounded(golden.value.size());
     round_values(report.dtype, golden.value, golden.value_low, rounded);
-    const ExactResult result = compare_exact(rounded, {}, trial_->target[i]);
+    const ExactResult result = compare_exact(rounded, golden.alternative, trial_->target[i]);
     report.mismatches = result.mismatches;
     if (result.mismatches == 0) return;
     look_at(i, result.first);
-    violate(i, Kind::mismatch, result.first,
-            fmt::format("{}; {} of {} elements differ, where all must be equal", three(i), result.mismatches,
-                        golden.value.size()));
+    if (result.misplaced < result.mismatches)
+      violate(i, Kind::mismatch, result.first,
+              fmt::format("{}; {} of {} elements differ, where all must be equal", three(i),
+                          result.mismatches, golden.value.size()));
+    if (result.misplaced == 0) return;
+    look_at(i, result.first_misplaced);
+    violate(i, Kind::structure, result.first_misplaced,
+            fmt::format("{}; NaN or infinity is out of place in {} of {} elements", three(i),
+                        result.misplaced, golden.value.size()));
   }
 
   void judge_gate(std::size_t i) {
@@ -133,24 +140,23 @@ class Assessment {
     const Structure& structure = report.comparison.structure;
     const Gate& gate = report.comparison.gate;
     ASSAY_CHECK(!report.comparison.internal_fault, "the threshold of {} is not finite", report.name);
-    if (!structure.passed()) {
-      look_at(i, structure.first_wrong);
-      violate(i, Kind::structure, structure.first_wrong,
-              fmt::format("{}; NaN or infinity is out of place in {} of {} elements", three(i),
-                          structure.wrong, trial_->target[i].size()));
-      return;
-    }
     const bool by_line = gate.lines.ratio > gate.ratio;
     look_at(i, by_line ? gate.lines.element : gate.worst_element);
-    if (!report.comparison.suspect()) return;
-    Violation& violation =
-        violate(i, Kind::gate, report.worst,
-                fmt::format("{}; error {}, {}threshold {}", three(i),
-                            value_text(by_line ? gate.lines.target_error : gate.target_error),
-                            by_line ? "the line's " : "",
-                            value_text(by_line ? gate.lines.threshold : gate.threshold)));
-    violation.ratio = gate.worst_ratio();
-    violation.line = by_line ? gate.lines.line : -1;
+    if (gate.valid() && !gate.passed()) {
+      Violation& violation =
+          violate(i, Kind::gate, report.worst,
+                  fmt::format("{}; error {}, {}threshold {}", three(i),
+                              value_text(by_line ? gate.lines.target_error : gate.target_error),
+                              by_line ? "the line's " : "",
+                              value_text(by_line ? gate.lines.threshold : gate.threshold)));
+      violation.ratio = gate.worst_ratio();
+      violation.line = by_line ? gate.lines.line : -1;
+    }
+    if (structure.passed()) return;
+    look_at(i, structure.first_wrong);
+    violate(i, Kind::structure, structure.first_wrong,
+            fmt::format("{}; NaN or infinity is out of place in {} of {} elements", three(i), structure.wrong,
+                        trial_->target[i].size()));
   }
 
   void judge_ulps(std::size_t i) {
@@ -280,12 +286,23 @@ GateRule gate_rule(const Trial& trial, std::size_t i, const Tolerance& tolerance
   if (!tolerance.flush_subnormals) return rule;
   rule.flush_terms = 1;
   if (!op.reduces) return rule;
-  // The longest sum behind a line is no longer than the largest input spread over the lines.
-  std::int64_t largest = 1;
-  for (const Tensor& input : trial.inputs)
-    if (!input.shape.empty()) largest = std::max(largest, input.element_count());
+  // The longest sum behind a line is no longer than the largest input spread over the lines, or, where
+  // indices may send everything to one place, than an input is along the dims that the output lacks.
+  const std::vector<std::string>& axes = trial.plan.tensors[trial.tensors[i].tensor].info->shape;
+  std::int64_t largest = 1, met = 1;
+  for (std::size_t k = 0; k < trial.inputs.size(); ++k) {
+    const Tensor& input = trial.inputs[k];
+    if (input.shape.empty()) continue;
+    largest = std::max(largest, input.element_count());
+    std::int64_t along = 1;
+    for (std::size_t d = 0; d < input.shape.size(); ++d)
+      if (std::ranges::find(axes, trial.plan.tensors[k].info->shape[d]) == axes.end())
+        along *= input.shape[d];
+    met = std::max(met, along);
+  }
   const auto lines = std::max<std::int64_t>(1, std::ssize(trial.golden[i].line_starts) - 1);
-  rule.flush_terms = std::max(1.0, std::ceil(static_cast<double>(largest) / static_cast<double>(lines)));
+  const double spread = std::ceil(static_cast<double>(largest) / static_cast<double>(lines));
+  rule.flush_terms = std::max({1.0, spread, static_cast<double>(met)});
   return rule;
 }
 
