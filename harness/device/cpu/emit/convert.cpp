@@ -76,30 +76,50 @@ Value* to_f32(FunctionEmitter& e, Value* value, Type from) {
   return is_half(from) ? widen_half(e, value, from == Type::bf16) : value;
 }
 
+// A NaN that was an f64's, cut to f32 and quiet, cut further: its sign and the topmost bits of its payload.
+Value* half_nan(FunctionEmitter& e, Value* value, bool bf16) {
+  auto& b = e.lanes();
+  Value* bits = b.as_int(value);
+  Value* rest = b.ir.CreateAnd(b.ir.CreateLShr(bits, b.splat(32, bf16 ? 16 : 13)), b.splat(32, 0x7fff));
+  Value* sign = b.ir.CreateAnd(b.ir.CreateLShr(bits, b.splat(32, 16)), b.splat(32, 0x8000));
+  return b.resize(b.ir.CreateOr(sign, rest), 16, false);
+}
+
+// What becomes of a NaN: f32 0x7fffffff and halves 0x7fff; but sign and payload stay from f64 to anything,
+// from f32 and bf16 to f64 (made quiet) and from bf16 to f32 (a shift). Between equal types, f32 or f64,
+// without rounding, saturation or flush: a move. .ftz does not flush what becomes f16.
 void float_to_float(FunctionEmitter& e, const Instruction& i, Type from, Type to) {
   auto& b = e.lanes();
+  const bool ftz = i.has("ftz"), moves = !rounds_to_integral(i) && !ftz && !i.has("sat") && !is_half(to) &&
+                                         (from == to || (from == Type::bf16 && to == Type::f32));
+  if (moves && from == to) return e.write(i, 0, to, e.source(i, 1, from));
+  if (moves) {
+    Value* wide = b.resize(e.source(i, 1, from), 32, false);
+    return e.write(i, 0, Type::b32, b.ir.CreateShl(wide, b.splat(32, 16)));
+  }
   Value* value = to_f32(e, e.source(i, 1, from), from);
-  const bool ftz = i.has("ftz");
-  if (ftz && from == Type::f32) value = flush_subnormals(e, value);
+  if (from == Type::f16 || (ftz && from != Type::f64)) value = quiet_nan(e, value);
+  if (ftz && from == Type::f32 && to != Type::f16) value = flush_subnormals(e, value);
   if (rounds_to_integral(i)) value = to_integral(e, i, value);
-  if (from == Type::f64 && to != Type::f64) {
-    if (is_half(to)) { // one rounding: to odd first, which keeps what the second needs
-      value = b.call_lanes("assay_f64_to_f32_odd", b.float_lanes(), std::array{value});
-    } else {
-      value = rounding_of(i) == 0 || rounds_to_integral(i)
-                  ? b.ir.CreateFPTrunc(value, b.float_lanes())
-                  : b.call_lanes("assay_f64_to_f32", b.float_lanes(), std::array{value}, rounding_of(i));
-      if (ftz) value = flush_subnormals(e, value);
-    }
+  if (from == Type::f64 &&
+      to != Type::f64) { // to a half: to odd first, which keeps what the second rounding needs
+    value = is_half(to)
+                ? b.call_lanes("assay_f64_to_f32_odd", b.float_lanes(), std::array{value})
+                : b.call_lanes("assay_f64_to_f32", b.float_lanes(), std::array{value}, rounding_of(i));
   }
   if (from != Type::f64 && to == Type::f64) value = b.ir.CreateFPExt(value, b.double_lanes());
   if (is_half(to)) {
     if (i.has("sat")) value = saturate(e, value);
-    return e.write(i, 0, to, float_to_half(e, i, value, to == Type::bf16));
+    Value* bits = float_to_half(e, i, value, to == Type::bf16);
+    if (from == Type::f64)
+      bits = b.select(b.ir.CreateFCmpUNO(value, value), half_nan(e, value, to == Type::bf16), bits);
+    return e.write(i, 0, to, bits);
   }
   if (ftz && to == Type::f32) value = flush_subnormals(e, value);
-  value = i.has("sat") ? saturate(e, value) : canonical_nan(e, value);
-  if (i.has("relu")) value = b.select(b.ir.CreateFCmpOLT(value, b.splat_f32(0)), b.splat_f32(0), value);
+  if (i.has("sat"))
+    value = saturate(e, value);
+  else if (from == to || (from != Type::f64 && to == Type::f32))
+    value = quiet_nan(e, value);
   e.write(i, 0, to, value);
 }
 
@@ -152,15 +172,28 @@ void emit_cvt(FunctionEmitter& e, const Instruction& i) {
   if (from == Type::e4m3x2 || from == Type::e5m2x2) {
     const char* name = from == Type::e4m3x2 ? "assay_e4m3x2_to_f16x2" : "assay_e5m2x2_to_f16x2";
     Value* pair = b.call_lanes(name, b.int_lanes(32), std::array{e.source(i, 1, Type::b16)});
+    if (i.has("relu")) { // NaN is 0x7fff and stays
+      for (const std::uint64_t half : {0xffffULL, 0xffff0000ULL}) {
+        Value* sign = b.ir.CreateAnd(pair, b.splat(32, half & 0x80008000));
+        pair = b.select(b.ir.CreateICmpNE(sign, b.splat(32, 0)),
+                        b.ir.CreateAnd(pair, b.splat(32, ~half & 0xffffffff)), pair);
+      }
+    }
     return e.write(i, 0, Type::b32, pair);
   }
   if (to == Type::f16x2 || to == Type::bf16x2 || to == Type::e4m3x2 || to == Type::e5m2x2)
     return pack_two(e, i, to);
   if (to == Type::tf32) {
     Value* value = e.source(i, 1, Type::f32);
-    Value* rounded = b.call_lanes("assay_f32_to_tf32", b.float_lanes(), std::array{value},
-                                  i.has("rna") ? 4 : rounding_of(i));
-    return e.write(i, 0, Type::f32, rounded);
+    Value* bits = b.as_int(b.call_lanes("assay_f32_to_tf32", b.float_lanes(), std::array{value},
+                                        i.has("rna") ? 4 : rounding_of(i)));
+    if (i.has("relu")) bits = b.select(b.ir.CreateICmpSLT(bits, b.splat(32, 0)), b.splat(32, 0), bits);
+    if (i.has("satfinite")) { // the number below infinity; of NaN the next lower pattern too
+      Value* magnitude = b.ir.CreateAnd(bits, b.splat(32, 0x7fffffff));
+      Value* lower = b.ir.CreateSub(bits, b.splat(32, 0x2000));
+      bits = b.select(b.ir.CreateICmpUGE(magnitude, b.splat(32, 0x7f800000)), lower, bits);
+    }
+    return e.write(i, 0, Type::b32, bits);
   }
   if (is_float(from) && is_float(to)) return float_to_float(e, i, from, to);
   if (is_float(from)) {

@@ -5,6 +5,7 @@
 
 #include <llvm/IR/IntrinsicsX86.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -87,40 +88,59 @@ Value* input(FunctionEmitter& e, const Instruction& i, std::size_t k) {
   return i.has("ftz") && type_of(i) == Type::f32 ? flush_subnormals(e, value) : value;
 }
 
-void output(FunctionEmitter& e, const Instruction& i, Value* value) {
+// `operands` in the order in which their NaNs take precedence.
+void output(FunctionEmitter& e, const Instruction& i, Value* value, std::span<Value* const> operands) {
   if (i.has("ftz") && type_of(i) == Type::f32) value = flush_subnormals(e, value);
-  value = i.has("sat") ? saturate(e, value) : canonical_nan(e, value);
+  value = i.has("sat") ? saturate(e, value) : arithmetic_nan(e, value, operands);
   e.write(i, 0, type_of(i), value);
 }
 
+// The second operand's NaN comes first, then the third's, then the first's; a division keeps their order.
 void arithmetic(FunctionEmitter& e, const Instruction& i, Rounded op, bool negate_second = false) {
   std::vector<Value*> args;
   for (std::size_t k = 1; k < i.operands.size(); ++k) args.push_back(input(e, i, k));
+  std::vector<Value*> operands = args;
+  if (op != Rounded::div) std::ranges::rotate(operands, operands.begin() + (operands.size() > 1 ? 1 : 0));
   if (negate_second) args[1] = e.ir().CreateFNeg(args[1]);
-  output(e, i, rounded(e, op, args, rounding_of(i)));
+  output(e, i, rounded(e, op, args, rounding_of(i)), operands);
 }
 
 void emit_add(FunctionEmitter& e, const Instruction& i) { arithmetic(e, i, Rounded::add); }
 void emit_sub(FunctionEmitter& e, const Instruction& i) { arithmetic(e, i, Rounded::add, true); }
 void emit_mul(FunctionEmitter& e, const Instruction& i) { arithmetic(e, i, Rounded::mul); }
 void emit_fma(FunctionEmitter& e, const Instruction& i) { arithmetic(e, i, Rounded::fma); }
+
+// div.approx and div.full are exact, but that div.approx by more than 2^126 gives a zero of the quotient's
+// sign.
 void emit_div(FunctionEmitter& e, const Instruction& i) {
-  arithmetic(e, i, Rounded::div);
-} // approx and full: exact
+  if (!i.has("approx")) return arithmetic(e, i, Rounded::div);
+  auto& b = e.lanes();
+  Value* x = input(e, i, 1);
+  Value* y = input(e, i, 2);
+  Value* magnitude = b.ir.CreateAnd(b.as_int(y), b.splat(32, 0x7fffffff));
+  Value* large = b.ir.CreateAnd(b.ir.CreateICmpUGT(magnitude, b.splat(32, 0x7e800000)),
+                                b.ir.CreateICmpULT(magnitude, b.splat(32, 0x7f800000)));
+  Value* inverse = b.binary(llvm::Intrinsic::copysign, b.splat_f32(0), y);
+  output(e, i, b.select(large, b.ir.CreateFMul(x, inverse), b.ir.CreateFDiv(x, y)), {});
+}
+// approx and full: exact
 
 void emit_sqrt(FunctionEmitter& e, const Instruction& i) { arithmetic(e, i, Rounded::sqrt); }
 
 void approximate(FunctionEmitter& e, const Instruction& i, std::string_view name) {
   Value* x = input(e, i, 1);
-  const std::string full =
-      std::string("assay_") + std::string(name) + (type_of(i) == Type::f64 ? "_f64" : "_f32");
-  output(e, i, e.lanes().call_lanes(full, x->getType(), std::array{x}));
+  const bool wide = type_of(i) == Type::f64, upper = wide && i.has("ftz");
+  const std::string full = fmt::format("assay_{}{}", name, upper ? "_ftz_f64" : wide ? "_f64" : "_f32");
+  Value* result = e.lanes().call_lanes(full, x->getType(), std::array{x});
+  if (upper) return e.write(i, 0, type_of(i), result); // with a NaN of its own
+  output(e, i, result, std::array{x});
 }
 
 void emit_rcp(FunctionEmitter& e, const Instruction& i) {
   if (i.has("approx")) return approximate(e, i, "rcp");
   Value* one = type_of(i) == Type::f64 ? e.lanes().splat_f64(1) : e.lanes().splat_f32(1);
-  output(e, i, rounded(e, Rounded::div, std::array{one, input(e, i, 1)}, rounding_of(i)));
+  Value* x = input(e, i, 1);
+  output(e, i, rounded(e, Rounded::div, std::array{one, x}, rounding_of(i)), std::array{x});
 }
 void emit_rsqrt(FunctionEmitter& e, const Instruction& i) { approximate(e, i, "rsqrt"); }
 void emit_ex2(FunctionEmitter& e, const Instruction& i) { approximate(e, i, "ex2"); }
@@ -130,24 +150,30 @@ void emit_cos(FunctionEmitter& e, const Instruction& i) { approximate(e, i, "cos
 void emit_tanh(FunctionEmitter& e, const Instruction& i) { approximate(e, i, "tanh"); }
 
 void emit_min_max(FunctionEmitter& e, const Instruction& i) {
-  const bool maximum = i.opcode == "max";
-  Value* value = input(e, i, 1);
+  auto& b = e.lanes();
+  const auto operand = [&](std::size_t k) {
+    Value* value = input(e, i, k);
+    return i.has("abs") ? b.unary(llvm::Intrinsic::fabs, value) : value;
+  };
+  Value* value = operand(1);
   for (std::size_t k = 2; k < i.operands.size(); ++k)
-    value = float_min_max(e, value, input(e, i, k), maximum, i.has("NaN"));
-  if (i.has("xorsign")) {
-    auto& b = e.lanes();
+    value = float_min_max(e, value, operand(k), i.opcode == "max", i.has("NaN"));
+  if (i.has("xorsign")) { // of a number; the operands' signs count even of a NaN
     Value* signs = b.ir.CreateXor(b.as_int(input(e, i, 1)), b.as_int(input(e, i, 2)));
-    Value* bits = b.ir.CreateAnd(b.as_int(value), b.splat(32, 0x7fffffff));
-    value = b.cast(b.ir.CreateOr(bits, b.ir.CreateAnd(signs, b.splat(32, 0x80000000))), value->getType());
+    Value* bits = b.as_int(value);
+    Value* of_number = b.ir.CreateOr(bits, b.ir.CreateAnd(signs, b.splat(32, 0x80000000)));
+    value = b.cast(b.select(b.ir.CreateFCmpUNO(value, value), bits, of_number), value->getType());
   }
   e.write(i, 0, type_of(i), value);
 }
 
-// abs and neg change the sign bit alone; a NaN becomes the canonical one in f32.
+// abs and neg change the sign bit of a number. A NaN keeps its sign in f64 and becomes 0x7fffffff in f32.
 void emit_sign(FunctionEmitter& e, const Instruction& i) {
-  Value* value = input(e, i, 1);
-  value = i.opcode == "abs" ? e.lanes().unary(llvm::Intrinsic::fabs, value) : e.ir().CreateFNeg(value);
-  e.write(i, 0, type_of(i), value);
+  auto& b = e.lanes();
+  Value* x = input(e, i, 1);
+  Value* value = i.opcode == "abs" ? b.unary(llvm::Intrinsic::fabs, x) : b.ir.CreateFNeg(x);
+  Value* bits = b.select(b.ir.CreateFCmpUNO(x, x), b.as_int(quiet_nan(e, x)), b.as_int(value));
+  e.write(i, 0, type_of(i), b.cast(bits, x->getType()));
 }
 
 // copysign d, a, b: b with the sign of a.
@@ -164,7 +190,7 @@ void emit_testp(FunctionEmitter& e, const Instruction& i) {
   if (i.has("infinite")) test = llvm::fcInf;
   if (i.has("number")) test = llvm::fcAllFlags & ~static_cast<unsigned>(llvm::fcNan);
   if (i.has("notanumber")) test = llvm::fcNan;
-  if (i.has("normal")) test = llvm::fcNormal;
+  if (i.has("normal")) test = llvm::fcNormal | llvm::fcZero; // as the hardware has it
   if (i.has("subnormal")) test = llvm::fcSubnormal;
   Value* holds = b.ir.createIsFPClass(x, test);
   e.write(i, 0, Type::pred, b.to_mask(holds));

@@ -12,10 +12,20 @@ bool is_double(Value* value) { return value->getType()->getScalarType()->isDoubl
 
 // Chosen as integers: to LLVM one NaN is as good as another, so among floats it may drop the choice (it does
 // for sqrt).
-Value* canonical_nan(FunctionEmitter& e, Value* value) {
+Value* quiet_nan(FunctionEmitter& e, Value* value) {
   auto& b = e.lanes();
-  Value* bits = is_double(value) ? b.splat(64, 0xfff8000000000000ULL) : b.splat(32, 0x7fffffff);
+  Value* bits = is_double(value) ? b.ir.CreateOr(b.as_int(value), b.splat(64, std::uint64_t{1} << 51))
+                                 : b.splat(32, 0x7fffffff);
   return b.cast(b.select(b.ir.CreateFCmpUNO(value, value), bits, b.as_int(value)), value->getType());
+}
+
+Value* arithmetic_nan(FunctionEmitter& e, Value* result, std::span<Value* const> operands) {
+  auto& b = e.lanes();
+  if (!is_double(result)) return quiet_nan(e, result);
+  Value* nan = b.splat(64, 0xfff8000000000000ULL);
+  for (std::size_t k = operands.size(); k-- > 0;)
+    nan = b.select(b.ir.CreateFCmpUNO(operands[k], operands[k]), b.as_int(quiet_nan(e, operands[k])), nan);
+  return b.cast(b.select(b.ir.CreateFCmpUNO(result, result), nan, b.as_int(result)), result->getType());
 }
 
 Value* flush_subnormals(FunctionEmitter& e, Value* value) {
@@ -83,7 +93,7 @@ Value* float_min_max(FunctionEmitter& e, Value* a, Value* b, bool maximum, bool 
   chosen = l.select(ir.CreateFCmpOEQ(a, b), l.cast(tie, a->getType()), chosen);
   Value* a_nan = ir.CreateFCmpUNO(a, a);
   Value* b_nan = ir.CreateFCmpUNO(b, b);
-  Value* the_nan = is_double(a) ? l.splat(64, 0xfff8000000000000ULL) : l.splat(32, 0x7fffffff);
+  Value* the_nan = is_double(a) ? l.as_int(quiet_nan(e, b)) : l.splat(32, 0x7fffffff);
   Value* bits = l.as_int(chosen);
   if (nan) {
     bits = l.select(ir.CreateOr(a_nan, b_nan), the_nan, bits);

@@ -100,8 +100,10 @@ void emit_sign(FunctionEmitter& e, const Instruction& i) {
       e, i,
       [&i](FunctionEmitter& f, std::span<Value* const> x) {
         auto& b = f.lanes();
-        return i.opcode == "abs" ? b.ir.CreateAnd(x[0], b.splat(16, 0x7fff))
-                                 : b.ir.CreateXor(x[0], b.splat(16, 0x8000));
+        Value* magnitude = b.ir.CreateAnd(x[0], b.splat(16, 0x7fff));
+        Value* nan = b.ir.CreateICmpUGT(magnitude, b.splat(16, is_bf16(i) ? 0x7f80 : 0x7c00));
+        Value* number = i.opcode == "abs" ? magnitude : b.ir.CreateXor(x[0], b.splat(16, 0x8000));
+        return b.select(nan, b.splat(16, 0x7fff), number);
       },
       false);
 }

@@ -82,6 +82,14 @@ void emit_funnel(FunctionEmitter& e, const Instruction& i) {
   e.write(i, 0, Type::b32, b.resize(result, 32, false));
 }
 
+// A field's position or length: of 32-bit fields the operand's low 8 bits, of 64-bit ones all of it.
+Value* field_operand(FunctionEmitter& e, const Instruction& i, std::size_t k) {
+  auto& b = e.lanes();
+  Value* value = e.source(i, k, Type::u32);
+  if (bits_of(i) == 32) value = b.ir.CreateAnd(value, b.splat(32, 255));
+  return b.resize(value, 64, false);
+}
+
 // bfe: `len` bits from `pos`, both taken from their low 8 bits; signed fields extend by their topmost bit
 // inside the register (bit min(pos + len - 1, width - 1)), also over a length of... zero, which gives 0.
 void emit_bfe(FunctionEmitter& e, const Instruction& i) {
@@ -89,12 +97,9 @@ void emit_bfe(FunctionEmitter& e, const Instruction& i) {
   auto& ir = b.ir;
   const unsigned bits = bits_of(i);
   const bool sign = ptx::is_signed(type_of(i));
-  const auto low_byte = [&](std::size_t k) {
-    return b.resize(ir.CreateAnd(e.source(i, k, Type::u32), b.splat(32, 255)), 64, false);
-  };
   Value* x = b.resize(e.source(i, 1, type_of(i)), 64, sign);
-  Value* pos = low_byte(2);
-  Value* len = low_byte(3);
+  Value* pos = field_operand(e, i, 2);
+  Value* len = field_operand(e, i, 3);
   Value* width = b.splat(64, bits);
   Value* top = ir.CreateSub(b.binary(llvm::Intrinsic::umin, ir.CreateAdd(pos, len), width), b.splat(64, 1));
   Value* shift = b.binary(llvm::Intrinsic::umin, pos, b.splat(64, 63));
@@ -125,13 +130,10 @@ void emit_bfi(FunctionEmitter& e, const Instruction& i) {
   auto& b = e.lanes();
   auto& ir = b.ir;
   const unsigned bits = bits_of(i);
-  const auto low_byte = [&](std::size_t k) {
-    return b.resize(ir.CreateAnd(e.source(i, k, Type::u32), b.splat(32, 255)), 64, false);
-  };
   Value* x = b.resize(e.source(i, 1, type_of(i)), 64, false);
   Value* y = b.resize(e.source(i, 2, type_of(i)), 64, false);
-  Value* pos = low_byte(3);
-  Value* len = low_byte(4);
+  Value* pos = field_operand(e, i, 3);
+  Value* len = field_operand(e, i, 4);
   Value* ones = ir.CreateSub(
       ir.CreateShl(b.splat(64, 1), b.binary(llvm::Intrinsic::umin, len, b.splat(64, 63))), b.splat(64, 1));
   ones = b.select(ir.CreateICmpUGE(len, b.splat(64, 64)), b.splat(64, ~0ULL), ones);

@@ -22,8 +22,6 @@ void each_lane(R* r, Operation operation, const Args*... args) {
 
 Round round_of(std::uint32_t mode) { return static_cast<Round>(mode); }
 
-constexpr float canonical_f32 = std::bit_cast<float>(0x7fffffffu);
-
 // The exact integer as a float or double of the wanted rounding, one step at a time: nearest, then corrected.
 template <class Float, class Integer> Float integer_to(Integer x, Round mode) {
   const auto nearest = static_cast<Float>(x);
@@ -47,8 +45,13 @@ template <class Float, class Integer> Float integer_to(Integer x, Round mode) {
   }
 }
 
+// A NaN keeps its sign and the topmost bits of its payload, and is made quiet.
 float double_to_float(double x, Round mode) {
-  if (std::isnan(x)) return canonical_f32;
+  if (std::isnan(x)) {
+    const auto bits = std::bit_cast<std::uint64_t>(x);
+    return std::bit_cast<float>(
+        static_cast<std::uint32_t>(bits >> 63 << 31 | 0x7fc00000 | (bits >> 29 & 0x7fffff)));
+  }
   return static_cast<float>(round_with_overflow(x, format_f32, mode));
 }
 
@@ -73,7 +76,7 @@ std::uint16_t float_to_half(float x, const Format& format, Round mode) {
 // Saturating: infinities too; NaN is 0x7f in both formats.
 std::uint8_t float_to_byte(float x, const Format& format, double largest, int bias, bool relu) {
   if (std::isnan(x)) return 0x7f;
-  if (relu && x < 0) return 0;
+  if (relu && std::signbit(x)) return 0;
   double value = std::clamp(static_cast<double>(x), -largest, largest);
   value = std::clamp(round_to(value, format, Round::nearest_even), -largest, largest);
   const auto sign = static_cast<std::uint8_t>(std::signbit(value) ? 0x80 : 0);
@@ -193,8 +196,9 @@ void assay_f32_to_bf16(const float* x, std::uint16_t* r, std::uint32_t mode) {
 }
 void assay_f32_to_tf32(const float* x, float* r, std::uint32_t mode) {
   const auto convert = [mode](float v) {
-    return std::isnan(v) ? canonical_f32
-                         : static_cast<float>(round_with_overflow(v, format_tf32, round_of(mode)));
+    if (!std::isnan(v)) return static_cast<float>(round_with_overflow(v, format_tf32, round_of(mode)));
+    const bool cut = round_of(mode) == Round::nearest_away; // even to an infinity
+    return std::bit_cast<float>(cut ? std::bit_cast<std::uint32_t>(v) & 0xffffe000u : 0x7fffe000u);
   };
   each_lane(r, convert, x);
 }

@@ -103,9 +103,16 @@ std::uint32_t combine(const AtomicAccess& access, bool shared, std::uint32_t a, 
     return combine_integer(access.op, access.type == ValueType::s32, a, b);
   }
 }
-std::uint64_t combine(const AtomicAccess& access, bool, std::uint64_t a, std::uint64_t b) {
-  if (access.type == ValueType::f64 && access.op == AtomicOp::add)
-    return std::bit_cast<std::uint64_t>(std::bit_cast<double>(a) + std::bit_cast<double>(b));
+// A NaN operand is the result: in global memory as it is, b's before a's; in shared memory made quiet, a's
+// first.
+std::uint64_t add_f64(std::uint64_t a, std::uint64_t b, bool shared) {
+  const double x = std::bit_cast<double>(a), y = std::bit_cast<double>(b), sum = x + y;
+  constexpr std::uint64_t quiet = std::uint64_t{1} << 51;
+  if (x != x || y != y) return shared ? (x != x ? a : b) | quiet : y != y ? b : a;
+  return sum == sum ? std::bit_cast<std::uint64_t>(sum) : 0xfff8000000000000u;
+}
+std::uint64_t combine(const AtomicAccess& access, bool shared, std::uint64_t a, std::uint64_t b) {
+  if (access.type == ValueType::f64 && access.op == AtomicOp::add) return add_f64(a, b, shared);
   return combine_integer(access.op, access.type == ValueType::s64, a, b);
 }
 Bits128 combine(const AtomicAccess&, bool, const Bits128&, const Bits128& b) { return b; } // exch

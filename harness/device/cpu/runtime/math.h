@@ -25,8 +25,10 @@ void assay_tanh_f32(const float* x, float* y); // tanh.approx: relative error 2^
 void assay_rcp_f32(const float* x, float* y);  // rcp.approx: 1 ulp; correctly rounded here
 void assay_rsqrt_f32(const float* x,
                      float* y); // rsqrt.approx: relative error 2^-22.9; of -0: -inf, below 0: NaN
-void assay_rcp_f64(const double* x,
-                   double* y); // rcp.approx.ftz.f64: upper words only, as the ISA says; 2^-20.5 relative
+// rcp.approx.ftz.f64 and rsqrt.approx.ftz.f64: of the upper words, as the ISA says (a NaN whose upper word is
+// an infinity's counts as one); 2^-20.5 relative; NaN 0x7fffffff00000000.
+void assay_rcp_ftz_f64(const double* x, double* y);
+void assay_rsqrt_ftz_f64(const double* x, double* y);
 void assay_rsqrt_f64(const double* x, double* y); // rsqrt.approx.f64: 1 ulp of double
 // div.full.f32 (2 ulp), div.approx.f32 (2 ulp) and sqrt.approx.f32 (2^-23 relative) are assay_div_f32 and
 // assay_sqrt_f32 to nearest; div.approx of |b| > 2^126 (a result of 0) is the caller's. Directed roundings,

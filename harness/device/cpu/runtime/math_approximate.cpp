@@ -186,18 +186,26 @@ void assay_rsqrt_f32(const float* x, float* y) {
 
 // The upper 32 bits of the operand give the upper 32 bits of the result (PTX ISA, rcp.approx.ftz.f64);
 // subnormal operands and results are zeros.
-void assay_rcp_f64(const double* x, double* y) {
-  constexpr std::uint64_t upper = 0xffffffff00000000u, magnitude = 0x7fffffffffffffffu, sign = ~magnitude;
-  for (unsigned i = 0; i < warp_lanes; ++i) {
-    const std::uint64_t bits = std::bit_cast<std::uint64_t>(x[i]);
-    std::uint64_t operand = bits & upper;
-    operand = (operand & magnitude) < 0x0010000000000000u ? operand & sign : operand;
-    const std::uint64_t exact = std::bit_cast<std::uint64_t>(1.0 / std::bit_cast<double>(operand));
-    std::uint64_t result = (exact + 0x80000000u) & upper;
-    result = (result & magnitude) < 0x0010000000000000u ? result & sign : result;
-    y[i] = x[i] == x[i] ? std::bit_cast<double>(result)
-                        : std::bit_cast<double>(std::uint64_t{0x7fffffff00000000u});
-  }
+namespace {
+constexpr std::uint64_t upper = 0xffffffff00000000u, magnitude = 0x7fffffffffffffffu, sign = ~magnitude;
+
+inline double upper_operand(double x) {
+  const std::uint64_t operand = std::bit_cast<std::uint64_t>(x) & upper;
+  return std::bit_cast<double>((operand & magnitude) < 0x0010000000000000u ? operand & sign : operand);
+}
+inline double upper_result(double exact) {
+  std::uint64_t result = (std::bit_cast<std::uint64_t>(exact) + 0x80000000u) & upper;
+  result = (result & magnitude) < 0x0010000000000000u ? result & sign : result;
+  return std::bit_cast<double>(exact == exact ? result : std::uint64_t{0x7fffffff00000000u});
+}
+} // namespace
+
+void assay_rcp_ftz_f64(const double* x, double* y) {
+  for (unsigned i = 0; i < warp_lanes; ++i) y[i] = upper_result(1.0 / upper_operand(x[i]));
+}
+
+void assay_rsqrt_ftz_f64(const double* x, double* y) {
+  for (unsigned i = 0; i < warp_lanes; ++i) y[i] = upper_result(1.0 / std::sqrt(upper_operand(x[i])));
 }
 
 void assay_rsqrt_f64(const double* x, double* y) {
