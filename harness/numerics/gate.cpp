@@ -102,7 +102,7 @@ class Judge {
         reference_relative_error(gate.reference_error, gate.golden_scale, gate.absolute_floor);
     gate.conditioned = gate.reference_relative_error <= rule_.reference_limit;
     gate.golden_exact_enough = exact_enough(gate.golden_bound, gate.threshold, 0, rounded_.size());
-    result_.internal_fault = !std::isfinite(gate.threshold);
+    result_.internal_fault = !std::isfinite(gate.threshold) && !std::isinf(gate.golden_bound);
     for (std::size_t line = 0; line < per_line_.size(); ++line) {
       if (gate.worst_element < 0 && per_line_[line].target == total_.target)
         gate.worst_element =
@@ -152,7 +152,7 @@ class Judge {
       // rho * S is at least the line's own error by the choice of rho, except where S is 0.
       const double reach = std::max(rho * magnitude, as_double(line.reference));
       const double threshold = rule_.fudge * reach + floor + bound;
-      if (!std::isfinite(threshold)) result_.internal_fault = true;
+      if (!std::isfinite(threshold) && !std::isinf(bound)) result_.internal_fault = true;
       if (!exact_enough(bound, threshold, start(i), start(i + 1))) {
         ++worst.lines_invalid;
         continue;
@@ -182,7 +182,7 @@ class Judge {
   }
 
   bool exact_enough(double bound, double threshold, std::size_t begin, std::size_t end) const {
-    if (bound == 0 || bound <= 0.01 * threshold) return true;
+    if (bound == 0 || (!std::isinf(bound) && bound <= 0.01 * threshold)) return true;
     for (std::size_t i = begin; i < end; ++i)
       if (judged(i) && !(c_.golden_bound[i] <= 0.005 * spacing(c_.dtype, c_.golden[i]))) return false;
     return true;

@@ -70,7 +70,8 @@ struct Comparison {
   Structure structure;
   Gate gate;
   // A threshold that is not finite after section 2: our own fault, never a pass. The verdict is then
-  // INCONCLUSIVE at best and the caller reports an internal fault.
+  // INCONCLUSIVE at best and the caller reports an internal fault. Where it is so because the golden has no
+  // bound to offer, the gate is only not valid.
   bool internal_fault = false;
 
   bool suspect() const { return !structure.passed() || (gate.valid() && !gate.passed()); }
