@@ -182,17 +182,9 @@ Layout draw_layout(const Shape& shape, const LayoutText& allowed, Rng& rng) {
 
 Dims draw_dims(const CaseSpace& space, Rng& rng) {
   Dims dims;
-  if (!space.dims.empty() && rng.chance(0.02)) { // one dim at its limit, which the others leave room for
-    for (const DimRange& range : space.dims)
-      dims.emplace_back(range.name, legal_size(range, rng.between(1, 3)));
-    const std::size_t d = rng.below(dims.size());
-    dims[d].second = rng.pick(std::span<const std::int64_t>(limit_sizes(space.dims[d])));
-    fit_budgets(dims, space);
-    return dims;
-  }
   for (const DimRange& range : space.dims) dims.emplace_back(range.name, draw_size(range, space.learnt, rng));
   const std::uint64_t luck = rng.below(100);
-  const std::int64_t share = luck < 60 ? 64 : luck < 94 ? 16 : 1;
+  const std::int64_t share = usual_share * (luck < 60 ? 64 : luck < 94 ? 16 : 1);
   if (!fit_budgets(dims, space, share)) fit_budgets(dims, space);
   return dims;
 }

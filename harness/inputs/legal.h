@@ -39,6 +39,9 @@ std::vector<std::int64_t> padded_strides(const Shape& shape, const LayoutText& a
 // Whether dims keep within the element budget and every other budget of the space, each divided by `share`.
 bool within_budgets(const Dims& dims, const CaseSpace& space, std::int64_t share = 1);
 
+// What drawn and mutated cases take of the budgets; only the sweep takes all.
+inline constexpr std::int64_t usual_share = 4;
+
 // Halves the dims that exceed their smallest by most until the budgets hold; false where even the smallest do
 // not.
 bool fit_budgets(Dims& dims, const CaseSpace& space, std::int64_t share = 1);

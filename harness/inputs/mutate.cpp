@@ -11,8 +11,10 @@ namespace {
 constexpr std::size_t most_patches = 4;
 constexpr std::size_t most_overrides = 8;
 
-// Makes a mutated case legal and small enough again.
+// Makes a mutated case legal and small enough again: as small as most, for one at a limit of the space takes
+// as long as hundreds of them.
 void settle(Case& test_case, const CaseSpace& space) {
+  fit_budgets(test_case.dims, space, usual_share);
   auto repaired = repair(std::move(test_case), space);
   ASSAY_CHECK(repaired.has_value(), "a mutated case cannot be repaired: {}", repaired.error().message);
   test_case = *std::move(repaired);

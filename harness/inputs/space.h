@@ -80,7 +80,7 @@ Case crossover(const Case& a, const Case& b, const CaseSpace& space, Rng& rng);
 
 // The classic corner cases, those that show faults fastest first: small shapes with every distribution that
 // applies, then tile edges, then production sizes; each of them for every type and pass in turn; at last each
-// dim at its limits beside the smallest others. A few hundred.
+// dim at its limits beside the smallest others, the only cases that take the whole budgets. A few hundred.
 std::vector<Case> corner_cases(const CaseSpace& space);
 
 // --- what harness/reduce chooses from ---

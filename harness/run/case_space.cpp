@@ -10,7 +10,7 @@ namespace assay {
 namespace {
 
 constexpr std::size_t longest_budget_text = 4096;
-constexpr std::int64_t threads_a_launch = std::int64_t{1} << 21;
+constexpr std::int64_t threads_a_launch = std::int64_t{1} << 22;
 
 // The expression over dims alone: every let replaced by its own text. Empty where that grows too long to be
 // of use.

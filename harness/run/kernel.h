@@ -24,8 +24,9 @@ namespace assay {
 struct KernelOptions {
   std::filesystem::path cache_dir = default_cache_dir();
   std::uint64_t memory_budget = std::uint64_t{1}
-                                << 29;   // bytes of one case's device buffers; above: a user error
-  std::int64_t element_budget = 1 << 17; // elements of the largest tensor of a case that the fuzzer draws
+                                << 29; // bytes of one case's device buffers; above: a user error
+  std::int64_t element_budget =
+      1 << 19; // elements of the largest tensor of a case of the sweep; of most others a quarter
 };
 
 class Kernel {
