@@ -59,9 +59,12 @@ struct Attention {
     const auto weight = line.scratch(seen);
     line.each(seen, [&](auto j) { weight[j] = exp(row(j) - state.largest); });
     line.each(line.size(head_dim), [&](auto l) {
-      const auto sum =
-          line.sum(seen, [&](auto j) { return weight[j] * line.load(v, {query.batch, query.head, j, l}); });
-      line.store(out, {query.batch, query.head, query.index, l}, sum / state.total);
+      const auto value = [&](auto j) { return line.load(v, {query.batch, query.head, j, l}); };
+      const auto sum = line.sum(seen, [&](auto j) { return weight[j] * value(j); });
+      // While the maximum still rises weights may be as large as 1: what such sums may reach.
+      const auto reach = line.sum(seen, [&](auto j) { return abs(value(j)); });
+      const bool overflows = reach == reach + reach && !(reach == line.number(0));
+      line.store(out, {query.batch, query.head, query.index, l}, (overflows ? reach : sum) / state.total);
     });
   }
 };

@@ -12,39 +12,43 @@ struct Layernorm {
   static constexpr Dim rows{0, "rows"}, cols{1, "cols", 1};
   static constexpr Dim dims[] = {rows, cols};
   static constexpr auto x = TensorSpec::input(0, "x", "rows, cols").specials();
-  static constexpr auto weight =
-      TensorSpec::input(1, "weight", "cols").specials();
+  static constexpr auto weight = TensorSpec::input(1, "weight", "cols").specials();
   static constexpr auto bias = TensorSpec::input(2, "bias", "cols").specials();
   static constexpr auto y = TensorSpec::output(3, "y", "rows, cols");
-  static constexpr auto mean =
-      TensorSpec::output(4, "mean", "rows").as(DType::f32).optional();
-  static constexpr auto rstd =
-      TensorSpec::output(5, "rstd", "rows").as(DType::f32).optional();
+  static constexpr auto mean = TensorSpec::output(4, "mean", "rows").as(DType::f32).optional();
+  static constexpr auto rstd = TensorSpec::output(5, "rstd", "rows").as(DType::f32).optional();
   static constexpr auto grad_y = TensorSpec::upstream(6, "grad_y", y);
   static constexpr auto grad_x = TensorSpec::gradient(7, "grad_x", x);
-  static constexpr auto grad_weight =
-      TensorSpec::gradient(8, "grad_weight", weight);
+  static constexpr auto grad_weight = TensorSpec::gradient(8, "grad_weight", weight);
   static constexpr auto grad_bias = TensorSpec::gradient(9, "grad_bias", bias);
-  static constexpr TensorSpec tensors[] = {
-      x, weight, bias, y, mean, rstd, grad_y, grad_x, grad_weight, grad_bias};
+  static constexpr TensorSpec tensors[] = {x,    weight, bias,   y,           mean,
+                                           rstd, grad_y, grad_x, grad_weight, grad_bias};
   static constexpr Param eps{0, "eps", DType::f32, 1e-5};
   static constexpr Param params[] = {eps};
   static constexpr bool reduces = true;
-  static constexpr const char *algorithms[] = {"two_pass", "welford"};
-  static constexpr const char *backward_algorithms[] = {"two_pass", "welford"};
+  // How the moments are taken, and which factors of a product meet first: it
+  // matters where one underflows or overflows.
+  static constexpr const char* algorithms[] = {"two_pass", "welford", "two_pass, weight_first",
+                                               "welford, weight_first"};
+  static constexpr const char* backward_algorithms[] = {"two_pass", "welford", "two_pass, rstd_last",
+                                                        "welford, rstd_last"};
+  template <class Line> static int moments_of(const Line& line) { return line.algorithm() % 2; }
+  template <class Line> static bool rstd_first(const Line& line) { return line.algorithm() < 2; }
 
-  template <class Run> static void forward(Run &run) {
-    run.lines(rows, [](auto &line) {
+  template <class Run> static void forward(Run& run) {
+    run.lines(rows, [](auto& line) {
       const auto r = line.index(), n = line.size(cols);
       const auto row = [&](auto i) { return line.load(x, {r, i}); };
-      const auto m = moments(line, n, row, line.algorithm());
+      const auto m = moments(line, n, row, moments_of(line));
       const auto scale = rsqrt(m.squares / n + line.param(eps));
       line.store(mean, {r}, m.mean);
       line.store(rstd, {r}, scale);
       line.each(n, [&](auto i) {
-        line.store(y, {r, i},
-                   (row(i) - m.mean) * scale * line.load(weight, {i}) +
-                       line.load(bias, {i}));
+        const auto w = line.load(weight, {i}), b = line.load(bias, {i});
+        if (rstd_first(line))
+          line.store(y, {r, i}, (row(i) - m.mean) * scale * w + b);
+        else
+          line.store(y, {r, i}, (row(i) - m.mean) * (scale * w) + b);
       });
     });
   }
@@ -52,33 +56,35 @@ struct Layernorm {
   // With z = (x - mean) * rstd and h = grad_y * weight:
   //   grad_x = rstd * (h - mean(h) - z * mean(h * z))
   //   grad_weight, grad_bias: the sums over rows of grad_y * z and of grad_y
-  template <class Run> static void backward(Run &run) {
-    const auto centre = run.scratch(run.size(rows)),
-               scale = run.scratch(run.size(rows));
-    run.lines(rows, [&](auto &line) {
+  template <class Run> static void backward(Run& run) {
+    const auto centre = run.scratch(run.size(rows)), scale = run.scratch(run.size(rows));
+    run.lines(rows, [&](auto& line) {
       const auto r = line.index(), n = line.size(cols);
       const auto row = [&](auto i) { return line.load(x, {r, i}); };
-      const auto m = moments(line, n, row, line.algorithm());
+      const auto m = moments(line, n, row, moments_of(line));
       centre[r] = m.mean;
       scale[r] = rsqrt(m.squares / n + line.param(eps));
       const auto z = [&](auto i) { return (row(i) - centre[r]) * scale[r]; };
-      const auto h = [&](auto i) {
-        return line.load(grad_y, {r, i}) * line.load(weight, {i});
-      };
+      const auto h = [&](auto i) { return line.load(grad_y, {r, i}) * line.load(weight, {i}); };
       const auto mean_h = line.sum(n, h) / n;
+      if (!rstd_first(line)) {
+        const auto d = [&](auto i) { return row(i) - centre[r]; };
+        const auto mean_hd = line.sum(n, [&](auto i) { return h(i) * d(i); }) / n;
+        const auto factor = scale[r] * scale[r] * mean_hd;
+        line.each(n, [&](auto i) { line.store(grad_x, {r, i}, scale[r] * (h(i) - mean_h - d(i) * factor)); });
+        return;
+      }
       const auto mean_hz = line.sum(n, [&](auto i) { return h(i) * z(i); }) / n;
-      line.each(n, [&](auto i) {
-        line.store(grad_x, {r, i}, scale[r] * (h(i) - mean_h - z(i) * mean_hz));
-      });
+      line.each(n, [&](auto i) { line.store(grad_x, {r, i}, scale[r] * (h(i) - mean_h - z(i) * mean_hz)); });
     });
-    run.lines(cols, [&](auto &line) {
+    run.lines(cols, [&](auto& line) {
       const auto c = line.index(), m = line.size(rows);
       const auto g = [&](auto r) { return line.load(grad_y, {r, c}); };
-      const auto z = [&](auto r) {
-        return (line.load(x, {r, c}) - centre[r]) * scale[r];
-      };
-      line.store(grad_weight, {c},
-                 line.sum(m, [&](auto r) { return g(r) * z(r); }));
+      const auto d = [&](auto r) { return line.load(x, {r, c}) - centre[r]; };
+      if (rstd_first(line))
+        line.store(grad_weight, {c}, line.sum(m, [&](auto r) { return g(r) * (d(r) * scale[r]); }));
+      else
+        line.store(grad_weight, {c}, line.sum(m, [&](auto r) { return g(r) * d(r) * scale[r]; }));
       line.store(grad_bias, {c}, line.sum(m, g));
     });
   }

@@ -54,84 +54,70 @@ namespace assay {
 
 // A tensor while an instrument runs: values to load, or slots to store into.
 struct TensorView {
-  const char *name = "";
-  const double *values = nullptr;
+  const char* name = "";
+  const double* values = nullptr;
   Slot slot;
   std::array<std::int64_t, 4> shape{};
   int rank = 0;
   std::int64_t count = 0;
-  std::vector<std::int64_t> *line_starts = nullptr;
+  std::vector<std::int64_t>* line_starts = nullptr;
   std::int64_t last_line = -1;
 
-  [[gnu::always_inline]] std::int64_t flat(const At &at) const {
+  [[gnu::always_inline]] std::int64_t flat(const At& at) const {
     std::int64_t offset = at.i[0];
-    if (rank > 1)
-      offset = offset * shape[1] + at.i[1];
-    if (rank > 2)
-      offset = offset * shape[2] + at.i[2];
-    if (rank > 3)
-      offset = offset * shape[3] + at.i[3];
-    if (static_cast<std::uint64_t>(offset) >= static_cast<std::uint64_t>(count))
-        [[unlikely]]
+    if (rank > 1) offset = offset * shape[1] + at.i[1];
+    if (rank > 2) offset = offset * shape[2] + at.i[2];
+    if (rank > 3) offset = offset * shape[3] + at.i[3];
+    if (static_cast<std::uint64_t>(offset) >= static_cast<std::uint64_t>(count)) [[unlikely]]
       outside(offset);
     return offset;
   }
 
   [[gnu::noinline]] void outside(std::int64_t offset) const {
-    ASSAY_CHECK(false, "the formula leaves tensor {}: element {} of {}", name,
-                offset, count);
+    ASSAY_CHECK(false, "the formula leaves tensor {}: element {} of {}", name, offset, count);
   }
 };
 
 template <class N> class Line;
 
 template <class N> class Run {
-public:
+ public:
   std::span<TensorView> tensors;
   std::span<const std::int64_t> dims;
   std::span<const double> params;
   Instrument instrument;
-  const Format *storage = nullptr;
+  const Format* storage = nullptr;
 
-  std::int64_t size(const Dim &dim) const {
-    return dims[static_cast<std::size_t>(dim.index)];
-  }
+  std::int64_t size(const Dim& dim) const { return dims[static_cast<std::size_t>(dim.index)]; }
   int algorithm() const { return instrument.algorithm; }
-  N param(const Param &param) const {
-    return N::load(params[static_cast<std::size_t>(param.index)]);
-  }
+  N param(const Param& param) const { return N::load(params[static_cast<std::size_t>(param.index)]); }
 
   // n Numbers, at first 0, that live until the run ends.
-  N *scratch(std::int64_t n) {
+  N* scratch(std::int64_t n) {
     kept_.push_back(std::make_unique<N[]>(static_cast<std::size_t>(n)));
     return kept_.back().get();
   }
 
-  template <class Body>
-  void lines(std::initializer_list<Dim> over, const Body &body) {
+  template <class Body> void lines(std::initializer_list<Dim> over, const Body& body) {
     ASSAY_CHECK(over.size() <= 4, "lines over {} dims", over.size());
     std::array<std::int64_t, 4> extent{1, 1, 1, 1};
     std::size_t k = 0;
-    for (const Dim &dim : over)
-      extent[k++] = size(dim);
+    for (const Dim& dim : over) extent[k++] = size(dim);
     Line<N> line(*this);
     for (line.index_[0] = 0; line.index_[0] < extent[0]; ++line.index_[0])
       for (line.index_[1] = 0; line.index_[1] < extent[1]; ++line.index_[1])
         for (line.index_[2] = 0; line.index_[2] < extent[2]; ++line.index_[2])
-          for (line.index_[3] = 0; line.index_[3] < extent[3];
-               ++line.index_[3]) {
+          for (line.index_[3] = 0; line.index_[3] < extent[3]; ++line.index_[3]) {
             line.number_ = next_line_++;
             line.scratches_used_ = 0;
             body(line);
           }
   }
-  template <class Body> void lines(const Dim &over, const Body &body) {
-    lines({over}, body);
-  }
+  template <class Body> void lines(const Dim& over, const Body& body) { lines({over}, body); }
   // The whole tensor is one line: elementwise operators.
-  template <class Body> void line(const Body &body) { lines({}, body); }
+  template <class Body> void line(const Body& body) { lines({}, body); }
 
-private:
+ private:
   friend class Line<N>;
   std::vector<std::unique_ptr<N[]>> kept_;
   std::vector<std::vector<N>> line_scratches_;
@@ -139,25 +125,21 @@ private:
 };
 
 template <class N> class Line {
-public:
+ public:
   using Number = N;
   static constexpr bool is_golden = requires { requires N::is_golden; };
 
-  std::int64_t index(int k = 0) const {
-    return index_[static_cast<std::size_t>(k)];
-  }
-  std::int64_t size(const Dim &dim) const { return run_.size(dim); }
+  std::int64_t index(int k = 0) const { return index_[static_cast<std::size_t>(k)]; }
+  std::int64_t size(const Dim& dim) const { return run_.size(dim); }
   int algorithm() const { return run_.algorithm(); }
-  N param(const Param &param) const { return run_.param(param); }
+  N param(const Param& param) const { return run_.param(param); }
 
-  N load(const TensorSpec &tensor, const At &at) const {
-    return N::load(value(tensor, at));
-  }
-  std::int64_t load_index(const TensorSpec &tensor, const At &at) const {
+  N load(const TensorSpec& tensor, const At& at) const { return N::load(value(tensor, at)); }
+  std::int64_t load_index(const TensorSpec& tensor, const At& at) const {
     return static_cast<std::int64_t>(value(tensor, at));
   }
-  void store(const TensorSpec &tensor, const At &at, const N &v) {
-    TensorView &view = view_of(tensor);
+  void store(const TensorSpec& tensor, const At& at, const N& v) {
+    TensorView& view = view_of(tensor);
     const std::int64_t i = view.flat(at);
     if (view.last_line != number_) {
       view.last_line = number_;
@@ -165,37 +147,32 @@ public:
     }
     v.store(view.slot, i);
   }
-  void store_index(const TensorSpec &tensor, const At &at, std::int64_t v) {
+  void store_index(const TensorSpec& tensor, const At& at, std::int64_t v) {
     store(tensor, at, N(v));
-    const TensorView &view = view_of(tensor);
-    if (view.slot.alternative)
-      view.slot.alternative[view.flat(at)] = static_cast<double>(v);
+    const TensorView& view = view_of(tensor);
+    if (view.slot.alternative) view.slot.alternative[view.flat(at)] = static_cast<double>(v);
   }
-  void store_nearest(const TensorSpec &tensor, const At &at, const N &v,
-                     double slack) {
+  void store_nearest(const TensorSpec& tensor, const At& at, const N& v, double slack) {
     const DoubleDouble x = v.value();
     const double nearest = nearest_even(x);
     store_index(tensor, at, static_cast<std::int64_t>(nearest));
-    const TensorView &view = view_of(tensor);
-    if (!view.slot.alternative)
-      return;
+    const TensorView& view = view_of(tensor);
+    if (!view.slot.alternative) return;
     const double beside = x < DoubleDouble(nearest) ? nearest - 1 : nearest + 1;
     const double to_tie = to_double(abs(x - (nearest + beside) / 2));
-    if (to_tie < slack * std::fabs(x.high))
-      view.slot.alternative[view.flat(at)] = beside;
+    if (to_tie < slack * std::fabs(x.high)) view.slot.alternative[view.flat(at)] = beside;
   }
   N number(double exact) const { return exact; }
-  N round(const N &v) const { return v.rounded(*run_.storage); }
+  N round(const N& v) const { return v.rounded(*run_.storage); }
 
-  template <class F> void each(std::int64_t n, const F &f) const {
+  template <class F> void each(std::int64_t n, const F& f) const {
     for (std::int64_t i = 0; i < n; ++i) [[clang::always_inline]]
       f(i);
   }
 
-  template <class F> N sum(std::int64_t n, const F &f) const {
+  template <class F> N sum(std::int64_t n, const F& f) const {
     using Sum = typename N::Sum;
-    if (n <= 0)
-      return N(0);
+    if (n <= 0) return N(0);
     if constexpr (N::any_order) {
       Sum total;
       for (std::int64_t i = 0; i < n; ++i) [[clang::always_inline]]
@@ -207,39 +184,32 @@ public:
         partial.add(f(i));
         return partial;
       };
-      const auto add = [&](Sum &partial, std::int64_t i) { partial.add(f(i)); };
-      const auto merge = [](Sum &left, const Sum &right) { left.merge(right); };
-      return reduce(run_.instrument.order, run_.instrument.width, n, first, add,
-                    merge)
-          .value();
+      const auto add = [&](Sum& partial, std::int64_t i) { partial.add(f(i)); };
+      const auto merge = [](Sum& left, const Sum& right) { left.merge(right); };
+      return reduce(run_.instrument.order, run_.instrument.width, n, first, add, merge).value();
     }
   }
 
-  template <class F> N max(std::int64_t n, const F &f) const {
+  template <class F> N max(std::int64_t n, const F& f) const {
     N largest = -std::numeric_limits<double>::infinity();
     for (std::int64_t i = 0; i < n; ++i) [[clang::always_inline]]
       N::raise(largest, f(i));
     return largest;
   }
 
-  template <class F> std::int64_t first_max(std::int64_t n, const F &f) const {
+  template <class F> std::int64_t first_max(std::int64_t n, const F& f) const {
     std::int64_t best = 0;
     N largest = f(0);
     for (std::int64_t i = 1; i < n && largest == largest; ++i)
-      if (const N v = f(i); v > largest || !(v == v))
-        best = i, largest = v;
+      if (const N v = f(i); v > largest || !(v == v)) best = i, largest = v;
     return best;
   }
 
   template <class Unit, class Merge>
-  auto combine(std::int64_t n, const Unit &unit, const Merge &merge) const {
+  auto combine(std::int64_t n, const Unit& unit, const Merge& merge) const {
     using State = decltype(unit(n));
-    const auto add = [&](State &partial, std::int64_t i) {
-      partial = merge(partial, unit(i));
-    };
-    const auto join = [&](State &left, const State &right) {
-      left = merge(left, right);
-    };
+    const auto add = [&](State& partial, std::int64_t i) { partial = merge(partial, unit(i)); };
+    const auto join = [&](State& left, const State& right) { left = merge(left, right); };
     if constexpr (N::any_order) {
       // Another order meets an exact point like exp(0) where this one does not,
       // and the other way about.
@@ -248,88 +218,79 @@ public:
       number_context.exact_points = before;
       return whole;
     } else {
-      return reduce(run_.instrument.order, run_.instrument.width, n, unit, add,
-                    join);
+      return reduce(run_.instrument.order, run_.instrument.width, n, unit, add, join);
     }
   }
 
   // Sequential; in the other orders each block of `width` (pairwise: each half)
   // is scanned alone, then the total of what stands before it is added to all
-  // of its prefixes.
-  template <class F, class Out>
-  void scan(std::int64_t n, const F &f, const Out &out) {
+  // of its prefixes. Strided: within a block by doubling, as its threads do.
+  template <class F, class Out> void scan(std::int64_t n, const F& f, const Out& out) {
     if (N::any_order || run_.instrument.order == Order::sequential) {
       typename N::Sum running;
-      for (std::int64_t i = 0; i < n; ++i)
-        running.add(f(i)), out(i, running.value());
+      for (std::int64_t i = 0; i < n; ++i) running.add(f(i)), out(i, running.value());
       return;
     }
-    N *prefix = scratch(n);
-    for (std::int64_t i = 0; i < n; ++i)
-      prefix[i] = f(i);
+    N* prefix = scratch(n);
+    for (std::int64_t i = 0; i < n; ++i) prefix[i] = f(i);
     if (run_.instrument.order == Order::pairwise) {
       scan_halves(prefix, 0, n);
     } else {
-      const std::int64_t width =
-          std::max<std::int64_t>(run_.instrument.width, 1);
+      const std::int64_t width = std::max<std::int64_t>(run_.instrument.width, 1);
       for (std::int64_t begin = 0; begin < n; begin += width) {
         const std::int64_t end = std::min(begin + width, n);
-        for (std::int64_t i = begin + 1; i < end; ++i)
-          prefix[i] = prefix[i - 1] + prefix[i];
-        if (begin > 0)
-          raise(prefix, begin, end, prefix[begin - 1]);
+        if (run_.instrument.order == Order::strided)
+          scan_by_doubling(prefix, begin, end);
+        else
+          for (std::int64_t i = begin + 1; i < end; ++i) prefix[i] = prefix[i - 1] + prefix[i];
+        if (begin > 0) raise(prefix, begin, end, prefix[begin - 1]);
       }
     }
-    for (std::int64_t i = 0; i < n; ++i)
-      out(i, prefix[i]);
+    for (std::int64_t i = 0; i < n; ++i) out(i, prefix[i]);
   }
 
-  N *scratch(std::int64_t n) {
-    auto &buffers = run_.line_scratches_;
-    if (scratches_used_ == buffers.size())
-      buffers.emplace_back();
-    auto &buffer = buffers[scratches_used_++];
-    if (buffer.size() < static_cast<std::size_t>(n))
-      buffer.resize(static_cast<std::size_t>(n));
+  N* scratch(std::int64_t n) {
+    auto& buffers = run_.line_scratches_;
+    if (scratches_used_ == buffers.size()) buffers.emplace_back();
+    auto& buffer = buffers[scratches_used_++];
+    if (buffer.size() < static_cast<std::size_t>(n)) buffer.resize(static_cast<std::size_t>(n));
     return buffer.data();
   }
 
-private:
+ private:
   friend class Run<N>;
-  explicit Line(Run<N> &run) : run_(run) {}
+  explicit Line(Run<N>& run) : run_(run) {}
 
-  TensorView &view_of(const TensorSpec &tensor) const {
+  TensorView& view_of(const TensorSpec& tensor) const {
     return run_.tensors[static_cast<std::size_t>(tensor.index)];
   }
-  double value(const TensorSpec &tensor, const At &at) const {
-    const TensorView &view = view_of(tensor);
+  double value(const TensorSpec& tensor, const At& at) const {
+    const TensorView& view = view_of(tensor);
     return view.values[view.flat(at)];
   }
   static double nearest_even(DoubleDouble x) {
     const double nearest = std::nearbyint(x.high);
-    const double left =
-        (x.high - nearest) + x.low; // exact where it matters: |x| is small
-    if (left > 0.5 || (left == 0.5 && std::fmod(nearest, 2) != 0))
-      return nearest + 1;
-    if (left < -0.5 || (left == -0.5 && std::fmod(nearest, 2) != 0))
-      return nearest - 1;
+    const double left = (x.high - nearest) + x.low; // exact where it matters: |x| is small
+    if (left > 0.5 || (left == 0.5 && std::fmod(nearest, 2) != 0)) return nearest + 1;
+    if (left < -0.5 || (left == -0.5 && std::fmod(nearest, 2) != 0)) return nearest - 1;
     return nearest;
   }
-  static void raise(N *prefix, std::int64_t begin, std::int64_t end,
-                    const N before) {
-    for (std::int64_t i = begin; i < end; ++i)
-      prefix[i] = before + prefix[i];
+  static void raise(N* prefix, std::int64_t begin, std::int64_t end, const N before) {
+    for (std::int64_t i = begin; i < end; ++i) prefix[i] = before + prefix[i];
   }
-  static void scan_halves(N *prefix, std::int64_t begin, std::int64_t end) {
-    if (end - begin <= 1)
-      return;
+  static void scan_by_doubling(N* prefix, std::int64_t begin, std::int64_t end) {
+    for (std::int64_t distance = 1; distance < end - begin; distance *= 2)
+      for (std::int64_t i = end - 1; i >= begin + distance; --i) prefix[i] = prefix[i - distance] + prefix[i];
+  }
+  static void scan_halves(N* prefix, std::int64_t begin, std::int64_t end) {
+    if (end - begin <= 1) return;
     const std::int64_t middle = begin + (end - begin + 1) / 2;
     scan_halves(prefix, begin, middle);
     scan_halves(prefix, middle, end);
     raise(prefix, middle, end, prefix[middle - 1]);
   }
 
-  Run<N> &run_;
+  Run<N>& run_;
   std::array<std::int64_t, 4> index_{};
   std::int64_t number_ = 0;
   std::size_t scratches_used_ = 0;
