@@ -86,7 +86,7 @@ Value* half_nan(FunctionEmitter& e, Value* value, bool bf16) {
 }
 
 // What becomes of a NaN: f32 0x7fffffff and halves 0x7fff; but sign and payload stay from f64 to anything,
-// from f32 and bf16 to f64 (made quiet) and from bf16 to f32 (a shift). Between equal types, f32 or f64,
+// from narrower types to f64 (made quiet) and from bf16 to f32 (a shift). Between equal types, f32 or f64,
 // without rounding, saturation or flush: a move. .ftz does not flush what becomes f16.
 void float_to_float(FunctionEmitter& e, const Instruction& i, Type from, Type to) {
   auto& b = e.lanes();
@@ -98,7 +98,7 @@ void float_to_float(FunctionEmitter& e, const Instruction& i, Type from, Type to
     return e.write(i, 0, Type::b32, b.ir.CreateShl(wide, b.splat(32, 16)));
   }
   Value* value = to_f32(e, e.source(i, 1, from), from);
-  if (from == Type::f16 || (ftz && from != Type::f64)) value = quiet_nan(e, value);
+  if (ftz && from != Type::f64) value = quiet_nan(e, value);
   if (ftz && from == Type::f32 && to != Type::f16) value = flush_subnormals(e, value);
   if (rounds_to_integral(i)) value = to_integral(e, i, value);
   if (from == Type::f64 &&

@@ -95,6 +95,21 @@ void output(FunctionEmitter& e, const Instruction& i, Value* value, std::span<Va
   e.write(i, 0, type_of(i), value);
 }
 
+// Whether .ftz flushes the result: where it is too small once rounded as if exponents had no lower limit.
+// What rounds up to the smallest normal number only for want of exponents is flushed too. A sum's small
+// results are exact.
+Value* flushed(FunctionEmitter& e, Rounded op, std::span<Value* const> args, int mode, Value* result) {
+  auto& b = e.lanes();
+  if (op == Rounded::add || op == Rounded::sqrt) return result;
+  std::vector<Value*> scaled(args.begin(), args.end()); // 2^24 times the result
+  scaled[0] = b.ir.CreateFMul(scaled[0], b.splat_f32(0x1p24F));
+  if (op == Rounded::fma) scaled[2] = b.ir.CreateFMul(scaled[2], b.splat_f32(0x1p24F));
+  Value* magnitude = b.unary(llvm::Intrinsic::fabs, rounded(e, op, scaled, mode));
+  Value* zero = b.ir.CreateAnd(b.as_int(result), b.splat(32, 0x80000000));
+  Value* small = b.ir.CreateFCmpOLT(magnitude, b.splat_f32(0x1p-102F));
+  return b.cast(b.select(small, zero, b.as_int(result)), result->getType());
+}
+
 // The second operand's NaN comes first, then the third's, then the first's; a division keeps their order.
 void arithmetic(FunctionEmitter& e, const Instruction& i, Rounded op, bool negate_second = false) {
   std::vector<Value*> args;
@@ -102,7 +117,10 @@ void arithmetic(FunctionEmitter& e, const Instruction& i, Rounded op, bool negat
   std::vector<Value*> operands = args;
   if (op != Rounded::div) std::ranges::rotate(operands, operands.begin() + (operands.size() > 1 ? 1 : 0));
   if (negate_second) args[1] = e.ir().CreateFNeg(args[1]);
-  output(e, i, rounded(e, op, args, rounding_of(i)), operands);
+  const int mode = rounding_of(i);
+  Value* result = rounded(e, op, args, mode);
+  if (i.has("ftz") && !i.has("approx") && !i.has("full")) result = flushed(e, op, args, mode, result);
+  output(e, i, result, operands);
 }
 
 void emit_add(FunctionEmitter& e, const Instruction& i) { arithmetic(e, i, Rounded::add); }

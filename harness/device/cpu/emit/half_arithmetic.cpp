@@ -60,7 +60,7 @@ void apply(FunctionEmitter& e, const Instruction& i, const HalfOperation& operat
   e.write(i, 0, Type::b32, both);
 }
 
-template <class Operation> HalfOperation through_f32(bool bf16, Operation operation) {
+template <class Operation> HalfOperation through_f32(bool bf16, const Operation& operation) {
   return [bf16, operation](FunctionEmitter& e, std::span<Value* const> args) {
     std::vector<Value*> wide;
     for (Value* arg : args) wide.push_back(widen_half(e, arg, bf16));
@@ -68,16 +68,25 @@ template <class Operation> HalfOperation through_f32(bool bf16, Operation operat
   };
 }
 
+// .ftz of f16 flushes what is below the smallest normal number once rounded as if exponents had no lower
+// limit.
+Value* flush_product(FunctionEmitter& e, Value* value) {
+  auto& b = e.lanes();
+  Value* small = b.ir.CreateFCmpOLT(b.unary(llvm::Intrinsic::fabs, value), b.splat_f32(0x1p-14F - 0x1p-26F));
+  return b.select(small, b.binary(llvm::Intrinsic::copysign, b.splat_f32(0), value), value);
+}
+
 void emit_binary(FunctionEmitter& e, const Instruction& i) {
   apply(e, i, through_f32(is_bf16(i), [&i](FunctionEmitter& f, std::span<Value* const> x) {
           if (i.opcode == "add") return f.ir().CreateFAdd(x[0], x[1]);
           if (i.opcode == "sub") return f.ir().CreateFSub(x[0], x[1]);
-          return f.ir().CreateFMul(x[0], x[1]);
+          Value* product = f.ir().CreateFMul(x[0], x[1]); // exact
+          return i.has("ftz") ? flush_product(f, product) : product;
         }));
 }
 
 void emit_fma(FunctionEmitter& e, const Instruction& i) {
-  const char* name = is_bf16(i) ? "assay_fma_bf16" : "assay_fma_f16";
+  const char* name = is_bf16(i) ? "assay_fma_bf16" : i.has("ftz") ? "assay_fma_ftz_f16" : "assay_fma_f16";
   apply(e, i, [name](FunctionEmitter& f, std::span<Value* const> x) {
     return f.lanes().call_lanes(name, f.lanes().int_lanes(16), x);
   });

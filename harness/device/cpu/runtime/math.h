@@ -46,6 +46,10 @@ void assay_div_f64(const double* a, const double* b, double* r, unsigned mode);
 void assay_sqrt_f64(const double* a, double* r, unsigned mode);
 // Fused multiply-add of half types, one rounding.
 void assay_fma_f16(const std::uint16_t* a, const std::uint16_t* b, const std::uint16_t* c, std::uint16_t* r);
+// f16 with .ftz: zero of its sign where smaller than the smallest normal number, rounded with unbounded
+// exponents.
+void assay_fma_ftz_f16(const std::uint16_t* a, const std::uint16_t* b, const std::uint16_t* c,
+                       std::uint16_t* r);
 void assay_fma_bf16(const std::uint16_t* a, const std::uint16_t* b, const std::uint16_t* c, std::uint16_t* r);
 }
 

@@ -16,6 +16,15 @@ void assay_fma_f16(const std::uint16_t* a, const std::uint16_t* b, const std::ui
   }
 }
 
+void assay_fma_ftz_f16(const std::uint16_t* a, const std::uint16_t* b, const std::uint16_t* c,
+                       std::uint16_t* r) {
+  for (unsigned i = 0; i < warp_lanes; ++i) {
+    const double product = static_cast<double>(f16_to_f32(a[i])) * static_cast<double>(f16_to_f32(b[i]));
+    const double sum = add_to_odd(product, static_cast<double>(f16_to_f32(c[i])));
+    r[i] = f64_to_f16(std::fabs(sum) < 0x1p-14 - 0x1p-26 ? std::copysign(0.0, sum) : sum);
+  }
+}
+
 void assay_fma_bf16(const std::uint16_t* a, const std::uint16_t* b, const std::uint16_t* c,
                     std::uint16_t* r) {
   for (unsigned i = 0; i < warp_lanes; ++i) {

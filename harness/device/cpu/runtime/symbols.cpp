@@ -49,6 +49,7 @@ std::span<const RuntimeSymbol> runtime_symbols() {
       ASSAY_SYMBOL(assay_div_f64),
       ASSAY_SYMBOL(assay_sqrt_f64),
       ASSAY_SYMBOL(assay_fma_f16),
+      ASSAY_SYMBOL(assay_fma_ftz_f16),
       ASSAY_SYMBOL(assay_fma_bf16),
   };
 #undef ASSAY_SYMBOL
