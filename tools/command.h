@@ -23,5 +23,6 @@ void add_replay(CLI::App& app, Invocation& invocation);
 void add_minimize(CLI::App& app, Invocation& invocation);
 void add_explain(CLI::App& app, Invocation& invocation);
 void add_list(CLI::App& app, Invocation& invocation);
+void add_verify(CLI::App& app, Invocation& invocation);
 
 } // namespace assay

@@ -28,6 +28,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   app.failure_message([](const CLI::App*, const CLI::Error&) { return std::string(); });
   assay::add_fuzz(app, invocation);
+  assay::add_verify(app, invocation);
   assay::add_replay(app, invocation);
   assay::add_minimize(app, invocation);
   assay::add_explain(app, invocation);

@@ -1,6 +1,6 @@
 #include "harness/report/json.h"
 
-#include <nlohmann/json.hpp>
+#include "harness/report/json_values.h"
 
 #include <cmath>
 #include <limits>
@@ -9,13 +9,7 @@ namespace assay {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  return value;
-}
+using Json = OrderedJson;
 
 double to_number(const Json& value) {
   if (value.is_number()) return value.get<double>();
@@ -25,14 +19,6 @@ double to_number(const Json& value) {
   return text == "inf" ? infinity : text == "-inf" ? -infinity : std::nan("");
 }
 
-std::string dump(const Json& json) { return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
-
-Json dims_json(const Case& test_case) {
-  Json dims = Json::object();
-  for (const auto& [name, size] : test_case.dims) dims[name] = size;
-  return dims;
-}
-
 // The fields that a campaign's list and a stored report have in common.
 Json summary_of(const Finding& finding) {
   return {{"signature", to_string(finding.signature)},
@@ -40,16 +26,16 @@ Json summary_of(const Finding& finding) {
           {"pass", std::string(name_of(finding.signature.pass))},
           {"output", finding.signature.output},
           {"dtype", std::string(name_of(finding.test_case.dtype))},
-          {"dims", dims_json(finding.test_case)},
-          {"ratio", number(finding.ratio)},
-          {"severity", number(finding.severity)}};
+          {"dims", json_dims(finding.test_case)},
+          {"ratio", json_number(finding.ratio)},
+          {"severity", json_number(finding.severity)}};
 }
 
 Json campaign_object(const CampaignReport& report) {
   Json findings = Json::array();
   for (const CampaignFinding& found : report.findings) {
     Json item = summary_of(found.finding);
-    item["seconds_to_find"] = number(found.seconds_to_find);
+    item["seconds_to_find"] = json_number(found.seconds_to_find);
     item["case"] = found.case_file.string();
     item["minimized_elements"] = found.minimized_elements;
     item["hits"] = found.hits;
@@ -58,10 +44,10 @@ Json campaign_object(const CampaignReport& report) {
   }
   return {{"kernel", report.kernel},
           {"device", report.device},
-          {"seconds", number(report.seconds)},
+          {"seconds", json_number(report.seconds)},
           {"cases", report.cases},
           {"cases_per_second",
-           number(report.seconds > 0 ? static_cast<double>(report.cases) / report.seconds : 0)},
+           json_number(report.seconds > 0 ? static_cast<double>(report.cases) / report.seconds : 0)},
           {"suspects_not_confirmed", report.suspects_not_confirmed},
           {"inconclusive", report.inconclusive},
           {"not_tested", report.not_tested},
@@ -75,19 +61,19 @@ Json tensor_json(const TensorReport& report) {
           {"dtype", std::string(name_of(report.dtype))},
           {"shape", report.shape},
           {"exact", report.exact},
-          {"reference_error", number(gate.reference_error)},
-          {"rounding_floor", number(gate.rounding_floor)},
-          {"absolute_floor", number(gate.absolute_floor)},
-          {"target_error", number(gate.target_error)},
-          {"threshold", number(gate.threshold)},
-          {"golden_scale", number(gate.golden_scale)},
-          {"reference_relative_error", number(gate.reference_relative_error)},
+          {"reference_error", json_number(gate.reference_error)},
+          {"rounding_floor", json_number(gate.rounding_floor)},
+          {"absolute_floor", json_number(gate.absolute_floor)},
+          {"target_error", json_number(gate.target_error)},
+          {"threshold", json_number(gate.threshold)},
+          {"golden_scale", json_number(gate.golden_scale)},
+          {"reference_relative_error", json_number(gate.reference_relative_error)},
           {"gate_valid", gate.valid()},
-          {"ratio", number(report.ratio())},
+          {"ratio", json_number(report.ratio())},
           {"worst", report.worst},
-          {"golden", number(report.golden)},
-          {"reference", number(report.reference)},
-          {"target", number(report.target)}};
+          {"golden", json_number(report.golden)},
+          {"reference", json_number(report.reference)},
+          {"target", json_number(report.target)}};
 }
 
 Place parse_place(const Json& json) {
@@ -105,10 +91,10 @@ Json place_json(const Place& place) {
 } // namespace
 
 std::string campaign_json(std::span<const CampaignReport> reports) {
-  if (reports.size() == 1) return dump(campaign_object(reports.front()));
+  if (reports.size() == 1) return json_text(campaign_object(reports.front()));
   Json list = Json::array();
   for (const CampaignReport& report : reports) list.push_back(campaign_object(report));
-  return dump(list);
+  return json_text(list);
 }
 
 std::string replay_json(std::span<const ReplayOutcome> outcomes) {
@@ -121,10 +107,10 @@ std::string replay_json(std::span<const ReplayOutcome> outcomes) {
                      {"why", outcome.why},
                      {"notes", outcome.notes}});
   }
-  return dump({{"passed", passed},
-               {"failed", outcomes.size() - passed},
-               {"skipped", 0},
-               {"cases", std::move(cases)}});
+  return json_text({{"passed", passed},
+                    {"failed", outcomes.size() - passed},
+                    {"skipped", 0},
+                    {"cases", std::move(cases)}});
 }
 
 std::string finding_json(const Finding& finding) {
@@ -132,8 +118,8 @@ std::string finding_json(const Finding& finding) {
   json["message"] = finding.message;
   json["place"] = place_json(finding.signature.place);
   json["kernel"] = finding.signature.kernel;
-  json["threshold"] = number(finding.threshold);
-  json["rigorous_bound"] = number(finding.rigorous_bound);
+  json["threshold"] = json_number(finding.threshold);
+  json["rigorous_bound"] = json_number(finding.rigorous_bound);
   json["confirmation"] = finding.confirmation;
   json["element"] = finding.element;
   if (finding.tensor) json["tensor"] = tensor_json(*finding.tensor);
@@ -146,7 +132,7 @@ std::string finding_json(const Finding& finding) {
                       {"note", fault.note}});
   json["faults"] = std::move(faults);
   json["case"] = to_text(finding.test_case);
-  return dump(json);
+  return json_text(json);
 }
 
 Result<Finding> parse_finding(const std::string& text, const std::filesystem::path& file) {

@@ -1,0 +1,29 @@
+// The fixed cases of `assay verify` (method: section 9): every distribution class that applies, for every
+// input, type and pass; production shapes, the smallest legal ones, each dim one below, at and one above
+// every tile size.
+#pragma once
+
+#include "harness/cases/case.h"
+#include "harness/inputs/space.h"
+
+#include <string>
+#include <vector>
+
+namespace assay {
+
+struct VerifyCase {
+  Case test_case;
+  bool repeat =
+      false; // of the declared sample that runs twice (method: section 8): every shape, once a type and pass
+};
+
+struct VerifyCases {
+  std::vector<VerifyCase> cases;
+  std::vector<std::string> not_covered; // sizes that the space's budgets do not allow, one line each
+};
+
+// Deterministic in the space. Combinations are bounded: one dim at a time leaves the small ones, then all
+// together at their smallest, tile edges and production sizes.
+VerifyCases verify_cases(const CaseSpace& space);
+
+} // namespace assay
