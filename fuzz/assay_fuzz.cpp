@@ -55,8 +55,7 @@ std::string_view view(const std::uint8_t* data, std::size_t size) {
 }
 
 std::size_t put(const std::string& text, std::uint8_t* out) {
-  std::memcpy(out, text.data(), text.size());
-  return text.size();
+  return text.copy(reinterpret_cast<char*>(out), text.size());
 }
 
 } // namespace

@@ -11,7 +11,6 @@ namespace {
 using llvm::Value;
 using ptx::Instruction;
 using ptx::Operand;
-using ptx::Type;
 
 struct Call {
   std::vector<std::uint32_t> results, params; // variables

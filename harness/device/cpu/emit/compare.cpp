@@ -10,7 +10,6 @@ namespace {
 using llvm::CmpInst;
 using llvm::Value;
 using ptx::Instruction;
-using ptx::Operand;
 using ptx::Type;
 
 CmpInst::Predicate integer_predicate(std::string_view name, bool sign) {

@@ -8,7 +8,6 @@ namespace assay::cpu {
 using llvm::Value;
 using ptx::Instruction;
 using ptx::Operand;
-using ptx::Type;
 
 // The address in the symbol's own state space (for global and const that is the generic one), as <32 x i64>.
 Value* FunctionEmitter::symbol_address(const Operand& operand, Space* space) {

@@ -38,7 +38,7 @@ Value* transposed_half(FunctionEmitter& e, Value* addresses, int matrix, int hal
   std::array<std::uint64_t, 32> offsets{};
   for (int lane = 0; lane < 32; ++lane) {
     lanes[static_cast<std::size_t>(lane)] = 8 * matrix + 2 * (lane % 4) + half;
-    offsets[static_cast<std::size_t>(lane)] = static_cast<std::uint64_t>(2 * (lane / 4));
+    offsets[static_cast<std::size_t>(lane)] = 2 * static_cast<std::uint64_t>(lane / 4);
   }
   return rearranged(e, addresses, lanes, offsets);
 }

@@ -10,7 +10,6 @@ namespace {
 
 using llvm::Value;
 using ptx::Instruction;
-using ptx::Operand;
 using ptx::Type;
 
 void synced(FunctionEmitter& e) {

@@ -63,7 +63,7 @@ Result<Operand> FunctionParser::resolve(std::string_view name) {
     operand.kind = Operand::Kind::special;
     if (cursor_.peek().kind == TokenKind::dotted) { // %tid.x
       const std::string_view part = cursor_.take().text;
-      operand.name = std::string_view(name.data(), static_cast<std::size_t>(part.end() - name.begin()));
+      operand.name = std::string_view(name.begin(), part.end());
     }
   } else if (name.starts_with('%')) {
     return user_error(cursor_.place(), "register '{}' is not declared", name);
