@@ -7,8 +7,7 @@ namespace assay::cpu {
 
 extern "C" {
 // D = A B + C with A 16 x k and B k x 8 of halves, k 8 or 16; fragments are registers of 32 lanes each.
-// Products and their sum are exact in double (to 2^-29 relative) and rounded once to f32: hardware's order
-// and truncation are not imitated, so bits may differ from a GPU's within the error of a float32 sum.
+// The sum's alignment and truncation are an H200's, so bits agree; NaN is 0x7fffffff.
 void assay_mma_f16(const std::uint32_t* a, const std::uint32_t* b, const float* c, float* d, std::uint32_t k);
 void assay_mma_bf16(const std::uint32_t* a, const std::uint32_t* b, const float* c, float* d,
                     std::uint32_t k);
