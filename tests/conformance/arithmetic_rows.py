@@ -71,7 +71,8 @@ def rows_of(opcode, modifiers):
     if opcode in ("addc", "subc", "madc"):
         base = {"addc": "add.cc", "subc": "sub.cc", "madc": "add.cc"}[opcode]
         rest = [t] * (3 if opcode == "madc" else 2)
-        tail = f"\naddc.{t} %d2, 0, 0;" if "cc" in modifiers else ""
+        carry = "subc" if opcode == "subc" else "addc"
+        tail = f"\n{carry}.{t} %d2, 0, 0;" if "cc" in modifiers else ""
         operands = ", ".join(f"%a{k + 2}" for k in range(len(rest)))
         return [row(f"{base}.{t} %d0, %a0, %a1;\n{name} %d1, {operands};{tail}", [t, t] + rest, [t] * (3 if tail else 2))]
     if "cc" in modifiers:

@@ -74,7 +74,7 @@ def memory_rows():
                     "mad.lo.u32 %r1, %r1, 4, %r0;\nld.local.u32 %d0, [%r1];\n}", ["b32", "b32"], ["b32"]))
     rows.append(row(f"{OWN}st.shared.b32 [%r0], %a0;\ncvt.u64.u32 %rd0, %r0;\ncvta.shared.u64 %rd0, %rd0;\nld.b32 %d0, [%rd0];\n"
                     "isspacep.shared %p0, %rd0;\nselp.b32 %d1, 1, 0, %p0;\nisspacep.global %p0, %rd0;\nselp.b32 %d2, 1, 0, %p0;", ["b32"], ["b32"] * 3))
-    rows.append(row("and.b32 %r0, %a0, 7;\nshl.b32 %r0, %r0, 2;\nmov.u32 %r1, table;\nadd.u32 %r1, %r1, %r0;\nld.const.b32 %d0, [%r1];", ["b32"], ["b32"],
+    rows.append(row("and.b32 %r0, %a0, 7;\nmul.wide.u32 %rd0, %r0, 4;\nmov.u64 %rd1, table;\nadd.u64 %rd1, %rd1, %rd0;\nld.const.b32 %d0, [%rd1];", ["b32"], ["b32"],
                     functions=".const .align 4 .b32 table[8] = {1, 0x80000000, 3, 0xffffffff, 5, 0, 7, 0x12345678};"))
     for size in (4, 8, 16):
         rows.append(row(f"{OWN}st.global.v2.b64 [%cell], {{%a0, %a1}};\nst.shared.v2.b64 [%r0], {{%a1, %a0}};\n"
@@ -84,6 +84,28 @@ def memory_rows():
                     "ld.shared.v2.b64 {%d0, %d1}, [%r0];", ["b64", "b64"], ["b64", "b64"]))
     rows.append(row("mov.b64 {%d0, %d1}, %a0;\nmov.b64 %d2, {%d1, %d0};", ["b64"], ["b32", "b32", "b64"]))
     rows.append(row("mov.b32 {%d0, %d1}, %a0;\nmov.b32 %d2, {%d1, %d0};", ["b32"], ["b16", "b16", "b32"]))
+    return rows
+
+
+def matrix_rows():
+    """mma.sync on products of many kinds, and the moves of 8x8 matrices."""
+    rows = []
+    for kind in ("f16", "bf16"):
+        for k, a, b in ((8, 2, 1), (16, 4, 2)):
+            names = [f"%a{n}" for n in range(a + b + 4)]
+            parts = [", ".join(names[:a]), ", ".join(names[a:a + b]), ", ".join(names[a + b:])]
+            for role in ("unit", "wide", ""):
+                suffix = f":{role}" if role else ""
+                rows.append(row(f"mma.sync.aligned.m16n8k{k}.row.col.f32.{kind}.{kind}.f32 {{%d0, %d1, %d2, %d3}}, " +
+                                ", ".join("{" + part + "}" for part in parts) + ";", [f"{kind}x2{suffix}"] * (a + b) + [f"f32{suffix}"] * 4, ["f32"] * 4))
+    store = "mov.u32 %r0, tile;\nmad.lo.u32 %r0, %tid32, 16, %r0;\nst.shared.v4.b32 [%r0], {%a0, %a1, %a2, %a3};\nbar.warp.sync 0xffffffff;\n"
+    for count in (1, 2, 4):
+        for trans in ("", ".trans"):
+            out = ", ".join(f"%d{n}" for n in range(count))
+            rows.append(row(f"{store}ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {{{out}}}, [%r0];", ["b32"] * 4, ["b32"] * count))
+            values = ", ".join(f"%a{n}" for n in range(count))
+            rows.append(row(f"{store}stmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 [%r0], {{{values}}};\nbar.warp.sync 0xffffffff;\n"
+                            "ld.shared.v4.b32 {%d0, %d1, %d2, %d3}, [%r0];", ["b32"] * 4, ["b32"] * 4))
     return rows
 
 
@@ -117,8 +139,10 @@ def atomic_rows():
 
 
 def control_rows():
-    twice = ".func (.reg .b32 %result) twice(.reg .b32 %x)\n{\nadd.u32 %result, %x, %x;\nret;\n}\n"
-    rows = [row("call (%d0), twice, (%a0);", ["b32"], ["b32"], functions=twice)]
+    twice = (".func (.param .b32 result) twice(.param .b32 x)\n{\n.reg .b32 %x;\nld.param.b32 %x, [x];\nadd.u32 %x, %x, %x;\n"
+             "st.param.b32 [result], %x;\nret;\n}\n")
+    call = "{\n.param .b32 x;\n.param .b32 result;\nst.param.b32 [x], %a0;\ncall.uni (result), twice, (x);\nld.param.b32 %d0, [result];\n}"
+    rows = [row(call, ["b32"], ["b32"], functions=twice)]
     rows.append(row("and.b32 %r0, %a0, 3;\nmov.b32 %d0, 99;\nchoices: .branchtargets one, two, three, three;\nbrx.idx %r0, choices;\n"
                     "one:\nmov.b32 %d0, 1;\nbra over;\ntwo:\nmov.b32 %d0, 2;\nbra over;\nthree:\nadd.u32 %d0, %a0, 3;\nover:", ["b32"], ["b32"]))
     rows.append(row("mov.b32 %d0, 0;\nand.b32 %r0, %a0, 63;\nagain:\nsetp.eq.u32 %p0, %r0, 0;\n@%p0 bra over;\n"  # a loop of its own length in every lane

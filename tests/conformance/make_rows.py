@@ -14,11 +14,11 @@ import tempfile
 
 from arithmetic_rows import arithmetic_rows, register_type, setp_rows
 from forms import sample
-from machine_rows import atomic_rows, control_rows, memory_rows, warp_rows
+from machine_rows import atomic_rows, control_rows, matrix_rows, memory_rows, warp_rows
 from values import FORMATS, make_set, width_of
 
 HEADER = ".version 8.5\n.target sm_90\n.address_size 64\n"
-ROWS_OF_A_FORM = {"cvt": 110, "set": 70}
+ROWS_OF_A_FORM = {"cvt": 200, "set": 90}
 
 
 def entry_of(row, number):
@@ -67,11 +67,11 @@ def main():
     table = open(arguments.table).read().split("\n")
     families, covered = arithmetic_rows([line for line in table if line])
     families["compare"] = families.get("compare", []) + setp_rows()
-    families |= {"warp": warp_rows(), "memory": memory_rows(), "atomic": atomic_rows(), "control": control_rows()}
+    families |= {"warp": warp_rows(), "memory": memory_rows(), "atomic": atomic_rows(), "control": control_rows(), "matrix": matrix_rows()}
     os.makedirs(arguments.out, exist_ok=True)
     total = 0
     for family, rows in sorted(families.items()):
-        bad = refused(rows, arguments.ptxas) if family not in () else set()
+        bad = refused(rows, arguments.ptxas)
         good = [row for k, row in enumerate(rows) if k not in bad]
         by_form = {}
         for row in good:
@@ -79,14 +79,14 @@ def main():
         kept = []
         for form, those in by_form.items():
             limit = ROWS_OF_A_FORM.get(form.split("{")[0].split(".")[0], 64)
-            keyed = {(row["ptx"], tuple(row["ptx"].split("\n")[-1].split(" ")[0].split("."))): row for row in those}
+            keyed = {(",".join(row["kinds"]) + row["ptx"], tuple(row["ptx"].split("\n")[-1].split(" ")[0].split("."))): row for row in those}
             kept += [keyed[key] for key in sample(sorted(keyed), limit)]
         lost = sorted({row.get("form", row["ptx"]) for row in rows} - set(by_form))
         sets, out = {}, []
         for row in kept:
             name = ",".join(row["kinds"])
             if name not in sets:
-                threads = 128 if family in ("warp", "control", "memory", "atomic") else 256
+                threads = 128 if family in ("warp", "control", "memory", "atomic", "matrix") else 256
                 if family in ("integer", "logic") or (family == "compare" and row["in"][0] not in FORMATS and "x2" not in name): threads = 128
                 lines = make_set(row["kinds"], threads)
                 digits = [width_of(register_type(kind)) // 4 for kind in row["kinds"]]

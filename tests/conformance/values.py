@@ -109,13 +109,30 @@ def one(kind, rng, special):
     if role == "offset":
         return rng.choice([0, 1, 2, 3, 5, 31, 32, 0xffffffff, 0xfffffffe, 0xfffffff8])
     if base in ("f16x2", "bf16x2"):
-        half = base[:-2]
+        half = base[:-2] + (":" + role if role else "")
         return one(half, rng, special) | one(half, rng, special) << 16
+    if role in ("unit", "wide"):  # ordinary numbers: of one magnitude, and of many
+        exponent_bits, fraction_bits = FORMATS[base]
+        bias, reach = (1 << (exponent_bits - 1)) - 1, (2 if role == "unit" else 12)
+        exponent = bias + rng.randint(-reach, 0 if role == "unit" else 3)
+        return rng.getrandbits(1) << (exponent_bits + fraction_bits) | exponent << fraction_bits | rng.getrandbits(fraction_bits)
     if base in ("e4m3x2", "e5m2x2"):
         return rng.getrandbits(16)
     if base in FORMATS:
         return rng.choice(special_floats(base)) if special else random_float(base, rng)
     return random_integer(width_of(base), rng)
+
+
+def near_the_smallest(fmt, rng):
+    """Two factors and an addend whose product or sum lies about the smallest normal number, or at a tie below it."""
+    exponent_bits, fraction_bits = FORMATS[fmt]
+    one = ((1 << (exponent_bits - 1)) - 1) << fraction_bits
+    sign = rng.getrandbits(1) << (exponent_bits + fraction_bits)
+    shift = rng.randint(0, 4)
+    a = (1 + shift << fraction_bits) + rng.choice([0, 0, 1, 2, rng.getrandbits(fraction_bits)])
+    b = one - (shift << fraction_bits) + rng.choice([-1, -2, -3, -rng.getrandbits(fraction_bits), 1, -(1 << fraction_bits)])
+    c = rng.choice([0, 0, 1, 2, (1 << fraction_bits) - 1, 1 << (exponent_bits + fraction_bits), 1 | 1 << (exponent_bits + fraction_bits)])
+    return [a | sign, b, c]
 
 
 def make_set(kinds, threads):
@@ -135,6 +152,15 @@ def make_set(kinds, threads):
         special = len(lines) < threads // 2
         line = [one(kind, rng, special or rng.random() < 0.05) for kind in kinds]
         floats = [k for k, kind in enumerate(kinds) if kind in FORMATS]
+        pairs = [k for k, kind in enumerate(kinds) if kind in ("f16x2", "bf16x2")]
+        if len(floats) >= 2 and not special and rng.random() < 0.2:
+            for k, bits in zip([k for k in floats if kinds[k] == kinds[floats[0]]], near_the_smallest(kinds[floats[0]], rng)):
+                line[k] = bits
+            lines.append(tuple(line))
+            continue
+        if len(pairs) >= 2 and not special and rng.random() < 0.2:
+            for k, bits in zip(pairs, near_the_smallest(kinds[pairs[0]][:-2], rng)):
+                line[k] = line[k] & 0xffff0000 | bits
         if len(floats) >= 2 and not special and rng.random() < 0.4:  # cancellation, equal values, near ties
             a, b = floats[0], floats[1]
             line[b] = line[a] ^ rng.choice([0, 1, 2]) ^ (rng.getrandbits(1) << (width_of(kinds[a]) - 1))
