@@ -49,7 +49,7 @@ std::string Table::text(std::size_t width) const {
     total -= excess;
   }
 
-  std::string text, rule;
+  std::string text;
   const auto line = [&](auto&& cell) {
     std::string out;
     for (std::size_t i = 0; i < columns_.size(); ++i) {

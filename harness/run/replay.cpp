@@ -116,7 +116,7 @@ Result<Kernel*> KernelCache::get(const fs::path& manifest) {
 }
 
 Result<fs::path> find_manifest(const Case& test_case, const fs::path& case_file) {
-  const fs::path named = test_case.manifest;
+  fs::path named = test_case.manifest;
   std::error_code ec;
   const Place place{case_file.string(), test_case.lines.place("kernel").line, 0};
   if (named.is_absolute()) {
