@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -77,12 +78,22 @@ class Assessment {
       return;
     }
     trial_->target[i] = widen(execution.outputs[report.tensor]);
+    if (report.pass == Pass::backward && !inputs_are_finite()) return; // no one defines such gradients
     if (report.exact) return judge_exact(i);
     judge_gate(i);
     if (!report.comparison.structure.passed()) return;
     if (kernel_->op().info().elementwise && report.pass == Pass::forward) judge_ulps(i);
     // Bias is for what the gate cannot see.
     if (bias_applies(report.dtype) && !report.comparison.suspect()) judge_bias(i);
+  }
+
+  bool inputs_are_finite() {
+    if (!inputs_are_finite_)
+      inputs_are_finite_ = std::ranges::none_of(trial_->inputs, [](const Tensor& input) {
+        return is_float(input.dtype) && !input.bytes.empty() &&
+               std::ranges::any_of(widen(input), [](double x) { return !std::isfinite(x); });
+      });
+    return *inputs_are_finite_;
   }
 
   Violation& violate(std::size_t i, Kind kind, std::int64_t element, std::string message) {
@@ -204,6 +215,7 @@ class Assessment {
   const Kernel* kernel_;
   const Case* case_;
   Trial* trial_;
+  std::optional<bool> inputs_are_finite_;
 };
 
 std::vector<Tensor> fill_inputs(const Plan& plan, const Case& test_case) {
