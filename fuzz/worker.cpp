@@ -2,8 +2,8 @@
 
 #include "fuzz/feedback.h"
 #include "fuzz/open_device.h"
+#include "fuzz/same_fault.h"
 #include "harness/base/files.h"
-#include "harness/reduce/minimize.h"
 #include "harness/report/json.h"
 #include "harness/report/text.h"
 #include "harness/store/corpus.h"
@@ -41,6 +41,7 @@ Result<std::unique_ptr<Worker>> Worker::create(const fs::path& manifest, const s
   ASSAY_TRY(worker->device_, open_device(device));
   ASSAY_TRY(worker->kernel_, Kernel::load(manifest, *worker->device_));
   worker->space_ = worker->kernel_->space();
+  ASSAY_TRY_VOID(repair(Case{}, worker->space_)); // so that drawing can never fail
   if (sweep) worker->sweep_ = corner_cases(worker->space_);
   if (campaign) {
     ASSAY_TRY(const auto files, Corpus(campaign->out / worker->kernel_->manifest().name / "crashes").files());
@@ -100,7 +101,7 @@ bool Worker::test(std::string_view text) {
   }
   if (!judgement->findings.empty()) {
     device_->set_compare_hook(nullptr); // what minimizing does is no news of this case
-    for (const Finding& finding : judgement->findings) handle(finding);
+    for (const Finding& finding : leading(judgement->findings)) handle(finding);
     device_->set_compare_hook(feedback::on_compare);
   }
   if (status_) {
@@ -150,7 +151,7 @@ void Worker::handle(const Finding& finding) {
     const auto text = read_file(minimized);
     if (!text) return; // another worker is at it, and will tell
     const auto stored = parse_case(*text, minimized.string());
-    if (stored && shows(*kernel_, *stored, finding.signature)) {
+    if (stored && shows_same_fault(*kernel_, finding)(*stored)) {
       known_.emplace(signature, Known{finding.signature});
       return announce(signature, minimized.parent_path(), *stored, found_ns);
     }
@@ -166,11 +167,9 @@ void Worker::handle(const Finding& finding) {
 }
 
 void Worker::store(const Finding& finding, const FindingClaim& claim, std::uint64_t found_ns) {
-  const double severity = kept_severity(finding.severity);
+  const ShouldKeep same_fault = shows_same_fault(*kernel_, finding);
   const auto still_fails = [&](const Case& candidate) {
-    if ((*status_)->stop == stop_at_once) return false;
-    const auto shown = shows(*kernel_, candidate, finding.signature);
-    return shown && *shown >= severity;
+    return (*status_)->stop != stop_at_once && same_fault(candidate);
   };
   const Minimized smallest = minimize(finding.test_case, kernel_->space(), still_fails);
 

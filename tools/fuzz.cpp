@@ -56,11 +56,13 @@ Result<CampaignOptions> prepare(const std::string& kernel_argument, const FuzzAr
   ASSAY_TRY(const auto kernel, Kernel::load(options.manifest, device));
   const CaseSpace& space = kernel->space();
   for (const DType dtype : space.dtypes) {
-    Rng rng(0);
-    Case sample = draw_case(space, rng);
-    sample.dtype = dtype;
-    ASSAY_TRY(sample, repair(std::move(sample), space));
-    ASSAY_TRY_VOID(kernel->plan(sample));
+    Case simplest;
+    simplest.dtype = dtype;
+    auto legal = repair(std::move(simplest), space);
+    if (!legal)
+      return user_error(Place{options.manifest.string()}, "no case can be drawn: {}",
+                        to_string(legal.error()));
+    ASSAY_TRY_VOID(kernel->plan(*legal));
   }
   report.not_tested = kernel->not_tested();
   options.kernel = kernel->manifest().name;

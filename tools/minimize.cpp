@@ -2,6 +2,7 @@
 #include "harness/reduce/minimize.h"
 
 #include "fuzz/open_device.h"
+#include "fuzz/same_fault.h"
 #include "harness/base/files.h"
 #include "harness/run/judge.h"
 #include "harness/run/replay.h"
@@ -21,12 +22,13 @@ struct MinimizeArguments {
   std::string case_file, out;
 };
 
-// The finding that the case expects, else the first.
-const Finding& chosen_finding(const Case& test_case, const Judgement& judgement) {
-  const auto expected = std::ranges::find_if(judgement.findings, [&](const Finding& finding) {
+// The leading finding that the case expects, else the first.
+Finding chosen_finding(const Case& test_case, const Judgement& judgement) {
+  const std::vector<Finding> candidates = leading(judgement.findings);
+  const auto expected = std::ranges::find_if(candidates, [&](const Finding& finding) {
     return to_string(finding.signature) == test_case.expect.signature;
   });
-  return expected != judgement.findings.end() ? *expected : judgement.findings.front();
+  return expected != candidates.end() ? *expected : candidates.front();
 }
 
 Outcome run_minimize(const MinimizeArguments& arguments) {
@@ -39,14 +41,9 @@ Outcome run_minimize(const MinimizeArguments& arguments) {
   if (judgement.findings.empty())
     return user_error(Place{arguments.case_file},
                       "does not fail on this kernel, so there is nothing to keep while shrinking");
-  const Finding& finding = chosen_finding(test_case, judgement);
-  const double severity = kept_severity(finding.severity);
-  const auto still_fails = [&](const Case& candidate) {
-    const auto shown = shows(*kernel, candidate, finding.signature);
-    return shown && *shown >= severity;
-  };
-  const Minimized smallest =
-      minimize(test_case, kernel->space(), still_fails, {.time = std::chrono::minutes(1)});
+  const Finding finding = chosen_finding(test_case, judgement);
+  const Minimized smallest = minimize(test_case, kernel->space(), shows_same_fault(*kernel, finding),
+                                      {.time = std::chrono::minutes(1)});
   fmt::print(stderr, "{}: {} tried, {} kept, {} off the base value{}\n", to_string(finding.signature),
              counted(smallest.runs, "case"), smallest.steps,
              counted(elements_off_base(smallest.test_case, kernel->space()), "element"),

