@@ -17,6 +17,7 @@ namespace {
 
 constexpr double false_alarm = confirmation_false_alarm; // a test
 constexpr double min_sigmas = 6;
+constexpr double widest_slope = 0.5; // half width of the 99 % interval; a wider one tells nothing of growth
 
 struct Statistic {
   const char* name;
@@ -138,9 +139,16 @@ void fit(Analysis& analysis, const Evidence& evidence) {
   analysis.target_bias = fit_growth(bias);
 }
 
-bool within_floor(std::span<const ErrorSample> samples) {
-  return std::ranges::all_of(
-      samples, [](const ErrorSample& s) { return s.target.largest <= s.floor.largest + s.golden_bound; });
+// At every length the target's RMS error is at most fudge times the largest legal one, or the rounding of the
+// output: its growth is bounded by theirs though no slope can be told.
+bool within_legal(const Evidence& evidence, const Tolerance& tolerance) {
+  std::map<double, double> floor;
+  for (const ErrorSample& sample : evidence.by_length)
+    floor[sample.length] = std::max(floor[sample.length], sample.floor.rms + sample.golden_bound);
+  const std::vector<LengthRow> rows = rows_of(evidence.by_length);
+  return !rows.empty() && std::ranges::all_of(rows, [&](const LengthRow& row) {
+    return row.target_rms <= tolerance.fudge * row.legal_rms + std::max(tolerance.atol, floor[row.length]);
+  });
 }
 
 std::string slope_text(const Growth& growth) {
@@ -210,17 +218,20 @@ Analysis conclude(const Evidence& evidence, const Tolerance& tolerance) {
         "above every legal evaluation, and its data has too few seeds to tell luck from fault");
   if (std::ssize(evidence.at_shape) < enough && std::ssize(evidence.by_length) < enough)
     return cannot_tell("fewer than 8 inputs that differ: nothing to compare distributions on");
-  const bool nothing_to_fit = within_floor(evidence.by_length);
-  const bool fitted = analysis.target.valid && analysis.steepest.valid;
-  if (evidence.growth_needed && !fitted && (evidence.by_length.empty() || !nothing_to_fit))
+  const bool fitted = analysis.target.valid && analysis.steepest.valid &&
+                      std::max(analysis.target.half_width, analysis.steepest.half_width) <= widest_slope;
+  const bool bounded = within_legal(evidence, tolerance);
+  if (evidence.growth_needed && !fitted && !bounded)
     return cannot_tell(fmt::format("the growth of the error could not be fitted{}{}",
                                    evidence.no_growth.empty() ? "" : ": ", evidence.no_growth));
   analysis.verdict = Verdict::pass_with_limitations;
-  const std::string growth = fitted ? fmt::format("grows as T^{} (steepest legal T^{})",
-                                                  slope_text(analysis.target), slope_text(analysis.steepest))
-                             : evidence.growth_needed ? "is nowhere above the rounding of the output"
-                             : evidence.reduces       ? "not fitted, " + evidence.no_growth
-                                                      : "without a reduction";
+  const std::string growth =
+      fitted    ? fmt::format("grows as T^{}, the steepest legal one as T^{}", slope_text(analysis.target),
+                              slope_text(analysis.steepest))
+      : bounded ? fmt::format("no slope can be told, but at every length it is within {} times theirs",
+                              tolerance.fudge)
+      : evidence.reduces ? "growth not fitted: " + evidence.no_growth
+                         : "no reduction";
   analysis.why =
       fmt::format("follows {} legal evaluations over {} cases; {}", analysis.legal, analysis.cases, growth);
   return analysis;

@@ -16,7 +16,7 @@ namespace assay {
 
 namespace {
 
-constexpr std::int64_t shortest = 8, longest = 1024; // reduction lengths that are tried
+constexpr std::int64_t shortest = 8, longest = 512; // reduction lengths that are tried
 constexpr int length_count = 5;
 constexpr std::int64_t beside = 8; // the other dims, budgets permitting
 constexpr std::int64_t growth_budget_share = 4;

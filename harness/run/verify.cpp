@@ -291,8 +291,6 @@ class Verification {
     if (!kernel_.not_tested().empty())
       lines.push_back(fmt::format("{}: no launch takes it, nothing is known of it",
                                   fmt::join(kernel_.not_tested(), ", ")));
-    if (kernel_.op().info().has_backward && !kernel_.manifest().has_backward())
-      lines.push_back("the backward pass: the manifest has no launch for it");
     for (const DimRange& range : kernel_.space().dims) {
       const auto sizes =
           std::ranges::find(report_.sizes, range.name, &decltype(report_.sizes)::value_type::first);

@@ -16,6 +16,8 @@ namespace {
 constexpr std::int64_t small_size = 3;       // of the dims that are not under attack
 constexpr std::int64_t largest_medium = 320; // a medium shape is one past a tile of at most this size
 
+constexpr std::int64_t production_budget_share = 4; // of the space's budgets
+
 std::string dims_text(const Dims& dims) {
   std::string text;
   for (const auto& [name, size] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, size);
@@ -31,6 +33,7 @@ class Builder {
     const Dims medium = sized([&](const DimRange& range) { return medium_size(range); });
     every_distribution(small);
     if (medium != small) every_distribution(medium);
+    if (const auto production = modest_production(small)) every_distribution(*production);
     every_shape(small);
     return std::move(result_);
   }
@@ -41,6 +44,18 @@ class Builder {
     for (const DimRange& range : space_.dims) dims.emplace_back(range.name, legal_size(range, size(range)));
     Dims fitted = dims;
     return fit_budgets(fitted, space_) ? fitted : dims;
+  }
+
+  // One dim at its first production size beside small ones, the last that has one: rows longer than any tile.
+  std::optional<Dims> modest_production(const Dims& small) const {
+    for (std::size_t d = space_.dims.size(); d-- > 0;) {
+      const auto& sizes = space_.dims[d].production;
+      if (sizes.empty() || !is_legal_size(space_.dims[d], sizes.front())) continue;
+      Dims dims = small;
+      dims[d].second = sizes.front();
+      if (within_budgets(dims, space_, production_budget_share)) return dims;
+    }
+    return std::nullopt;
   }
 
   // One past the largest tile that is not large, so that a row fills a tile and begins another.
