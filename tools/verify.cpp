@@ -17,6 +17,8 @@ namespace assay {
 
 namespace {
 
+constexpr std::int64_t largest_tensor = std::int64_t{1} << 19; // elements; no case has more
+
 struct VerifyArguments {
   std::vector<std::string> kernels;
   std::string device, json;
@@ -46,7 +48,9 @@ Outcome run_verify(const VerifyArguments& arguments) {
   ASSAY_TRY(const auto device, open_device(arguments.device.empty() ? default_device() : arguments.device));
   std::vector<std::unique_ptr<Kernel>> kernels; // all are bound and compiled before the first runs
   for (const auto& manifest : manifests) {
-    ASSAY_TRY(auto kernel, Kernel::load(manifest, *device));
+    KernelOptions options;
+    options.element_budget = largest_tensor;
+    ASSAY_TRY(auto kernel, Kernel::load(manifest, *device, options));
     kernels.push_back(std::move(kernel));
   }
   Console console;

@@ -19,7 +19,7 @@ namespace {
 constexpr std::int64_t shortest = 8, longest = 512; // reduction lengths that are tried
 constexpr int length_count = 5;
 constexpr std::int64_t beside = 8; // the other dims, budgets permitting
-constexpr std::int64_t growth_budget_share = 4;
+constexpr std::int64_t growth_budget_share = 16;
 
 std::uint64_t hash_of_inputs(const Trial& trial) {
   std::uint64_t hash = 0;

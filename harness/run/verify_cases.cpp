@@ -33,7 +33,7 @@ class Builder {
     const Dims medium = sized([&](const DimRange& range) { return medium_size(range); });
     every_distribution(small);
     if (medium != small) every_distribution(medium);
-    if (const auto production = modest_production(small)) every_distribution(*production);
+    if (const auto production = modest_production(small)) every_distribution(*production, true);
     every_shape(small);
     return std::move(result_);
   }
@@ -66,19 +66,31 @@ class Builder {
     return size;
   }
 
-  void every_distribution(const Dims& dims) {
-    for (const DistributionRule& rule : distribution_rules())
-      for (const InputSpec& spec : space_.inputs) {
-        if (!fits(rule.kind, spec.domain)) continue;
-        for (const DType dtype : space_.dtypes)
-          for (const Pass pass : passes()) {
-            if (!takes_part(spec, pass)) continue;
-            if (pass == Pass::backward && rule.kind == DistributionKind::specials) continue; // not judged
-            Case test_case = plain(dims, dtype, pass);
-            const auto input = std::ranges::find(test_case.inputs, spec.name, &TensorInput::tensor);
-            input->distribution = make_distribution(rule.kind);
-            add(std::move(test_case), false);
+  // Each class in one input at a time, beside usual values, and in all that it fits together (subnormal sums
+  // need subnormal terms on both sides); or only the latter.
+  void every_distribution(const Dims& dims, bool together_only = false) {
+    for (const DistributionRule& rule : distribution_rules()) {
+      std::vector<std::string> fitting;
+      for (const InputSpec& spec : space_.inputs)
+        if (fits(rule.kind, spec.domain)) fitting.push_back(spec.name);
+      for (const std::string& input : fitting)
+        if (!together_only) add_kind(dims, rule.kind, {input});
+      if (together_only || fitting.size() > 1) add_kind(dims, rule.kind, fitting);
+    }
+  }
+
+  void add_kind(const Dims& dims, DistributionKind kind, const std::vector<std::string>& inputs) {
+    for (const DType dtype : space_.dtypes)
+      for (const Pass pass : passes()) {
+        if (pass == Pass::backward && kind == DistributionKind::specials) continue; // not judged
+        Case test_case = plain(dims, dtype, pass);
+        bool changed = false;
+        for (TensorInput& input : test_case.inputs)
+          if (std::ranges::find(inputs, input.tensor) != inputs.end()) {
+            input.distribution = make_distribution(kind);
+            changed = true;
           }
+        if (changed) add(std::move(test_case), false);
       }
   }
 
@@ -105,6 +117,7 @@ class Builder {
           add(plain(dims, dtype, pass), true);
           if (auto strided = with_layout(plain(dims, dtype, pass))) add(*std::move(strided), true);
         }
+    for (std::size_t d = 0; d < space_.dims.size(); ++d) add_limit(d);
   }
 
   static void add_edges(const DimRange& range, std::int64_t tile, std::set<std::int64_t>& sizes) {
@@ -126,6 +139,19 @@ class Builder {
     else
       result_.not_covered.push_back(
           fmt::format("{}={}, {}: more than the budget of a case", dims[d].first, size, what));
+  }
+
+  // A dim at its largest beside the smallest others, where grids and indices give way; where that is more
+  // than the budget, at the largest power of two below it. One type is enough.
+  void add_limit(std::size_t d) {
+    const DimRange& range = space_.dims[d];
+    Dims dims;
+    for (const DimRange& other : space_.dims) dims.emplace_back(other.name, legal_size(other, 1));
+    dims[d].second = legal_size(range, range.max);
+    for (std::int64_t size = std::int64_t{1} << 40; size > range.min && !within_budgets(dims, space_);
+         size /= 2)
+      if (size < range.max) dims[d].second = legal_size(range, size);
+    add(plain(dims, space_.dtypes.front(), Pass::forward), false);
   }
 
   // All dims at their k-th production size together, as far as they have one.
