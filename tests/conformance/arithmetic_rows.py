@@ -29,6 +29,8 @@ def family_of(opcode, types):
     last = types[-1]
     if opcode == "cvt":
         floats = sum(t in FORMATS or t in ("tf32", "f16x2", "bf16x2", "e4m3x2", "e5m2x2") for t in types)
+        if floats == 1:
+            return "convert_from_integer" if types[0] in FORMATS else "convert_to_integer"
         return "convert_float" if floats == 2 else "convert_integer"
     if FAMILIES[opcode] in ("compare", "logic"):
         return FAMILIES[opcode]

@@ -12,8 +12,8 @@ struct Bound {
   double ulps = 0;              // of the result's own format
   double relative = 0;          // the allowed difference is the largest of the three
   double absolute = 0;
-  double within = 0;            // for |operand 0| up to this; beyond it the ISA promises nothing. 0: everywhere
-  std::string_view source;      // where the ISA says so
+  double within = 0;       // for |operand 0| up to this; beyond it the ISA promises nothing. 0: everywhere
+  std::string_view source; // where the ISA says so
 };
 
 // Of a row's instruction; nothing: the bits must be equal.

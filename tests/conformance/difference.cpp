@@ -20,7 +20,8 @@ Shape shape_of(const std::string& format) {
 
 double value_of(const std::string& format, std::uint64_t bits) {
   if (format == "f64") return std::bit_cast<double>(bits);
-  if (format == "bf16") return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits << 16)));
+  if (format == "bf16")
+    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits << 16)));
   if (format == "f16") return static_cast<double>(std::bit_cast<_Float16>(static_cast<std::uint16_t>(bits)));
   return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
 }
@@ -38,14 +39,14 @@ std::string format_of(const std::string& ptx, const std::string& type) {
   return type;
 }
 
-Difference difference(const std::string& format, std::uint64_t got, std::uint64_t wanted, std::uint64_t operand,
-                      const Bound& bound) {
+Difference difference(const std::string& format, std::uint64_t got, std::uint64_t wanted,
+                      std::uint64_t operand, const Bound& bound) {
   if (format.ends_with("x2")) {
     const std::string half = format.substr(0, format.size() - 2);
     const Difference low = difference(half, got & 0xffff, wanted & 0xffff, operand & 0xffff, bound);
     const Difference high = difference(half, got >> 16, wanted >> 16, operand >> 16, bound);
-    return {std::max(low.ulps, high.ulps), std::max(low.absolute, high.absolute), std::max(low.relative, high.relative),
-            low.allowed && high.allowed};
+    return {std::max(low.ulps, high.ulps), std::max(low.absolute, high.absolute),
+            std::max(low.relative, high.relative), low.allowed && high.allowed};
   }
   if (got == wanted) return {};
   const double a = value_of(format, got), b = value_of(format, wanted);
@@ -55,9 +56,11 @@ Difference difference(const std::string& format, std::uint64_t got, std::uint64_
   d.absolute = std::fabs(a - b);
   d.ulps = d.absolute / ulp;
   d.relative = a != 0 ? d.absolute / std::fabs(a) : INFINITY;
-  if (bound.within != 0 && !(std::fabs(value_of(format, operand)) <= bound.within)) return d;
+  d.bounded = bound.within == 0 || std::fabs(value_of(format, operand)) <= bound.within;
+  if (!d.bounded) return d;
   const double allowed = std::max({bound.ulps * ulp, bound.relative * std::fabs(a), bound.absolute});
-  const bool subnormal = std::fabs(a) < std::ldexp(1.0, shape_of(format).min_exponent); // both sides round there
+  const bool subnormal =
+      std::fabs(a) < std::ldexp(1.0, shape_of(format).min_exponent); // both sides round there
   d.allowed = d.absolute <= allowed + (subnormal ? 1.001 : 0.501) * ulp;
   return d;
 }

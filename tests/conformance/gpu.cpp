@@ -1,8 +1,7 @@
 #include "tests/conformance/gpu.h"
 
-#include <dlfcn.h>
-
 #include <algorithm>
+#include <dlfcn.h>
 
 namespace assay::conformance {
 
@@ -24,7 +23,8 @@ struct Gpu::Driver {
   Status (*release)(Address) = nullptr;
   Status (*to_device)(Address, const void*, std::size_t) = nullptr;
   Status (*to_host)(void*, Address, std::size_t) = nullptr;
-  Status (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**, void**) = nullptr;
+  Status (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
+                   void**) = nullptr;
   Status (*synchronize)() = nullptr;
 
   void* library = nullptr;
@@ -39,15 +39,15 @@ struct Gpu::Driver {
 };
 
 namespace {
-template <class F>
-bool find(void* library, F& function, const char* name) {
+template <class F> bool find(void* library, F& function, const char* name) {
   function = reinterpret_cast<F>(dlsym(library, name));
   return function != nullptr;
 }
 } // namespace
 
-#define ASSAY_CU(call)                                                                                                 \
-  if (const int status = (call); status != 0) return environment_error({}, "{}: {}", #call, driver_->name_of(status))
+#define ASSAY_CU(call)                                                                                       \
+  if (const int status = (call); status != 0)                                                                \
+  return environment_error({}, "{}: {}", #call, driver_->name_of(status))
 
 Gpu::Gpu(std::unique_ptr<Driver> driver) : driver_(std::move(driver)) {}
 Gpu::~Gpu() {
@@ -60,15 +60,16 @@ Result<std::unique_ptr<Gpu>> Gpu::open() {
   d->library = dlopen("libcuda.so.1", RTLD_NOW);
   if (!d->library) return environment_error({}, "no CUDA driver on this machine (libcuda.so.1)");
   void* l = d->library;
-  const bool complete =
-      find(l, d->init, "cuInit") && find(l, d->version, "cuDriverGetVersion") && find(l, d->device, "cuDeviceGet") &&
-      find(l, d->device_name, "cuDeviceGetName") && find(l, d->retain, "cuDevicePrimaryCtxRetain") &&
-      find(l, d->set_current, "cuCtxSetCurrent") && find(l, d->error_name, "cuGetErrorName") &&
-      find(l, d->load, "cuModuleLoadDataEx") && find(l, d->unload, "cuModuleUnload") &&
-      find(l, d->function, "cuModuleGetFunction") && find(l, d->attribute, "cuFuncSetAttribute") &&
-      find(l, d->allocate, "cuMemAlloc_v2") && find(l, d->release, "cuMemFree_v2") &&
-      find(l, d->to_device, "cuMemcpyHtoD_v2") && find(l, d->to_host, "cuMemcpyDtoH_v2") &&
-      find(l, d->launch, "cuLaunchKernel") && find(l, d->synchronize, "cuCtxSynchronize");
+  const bool complete = find(l, d->init, "cuInit") && find(l, d->version, "cuDriverGetVersion") &&
+                        find(l, d->device, "cuDeviceGet") && find(l, d->device_name, "cuDeviceGetName") &&
+                        find(l, d->retain, "cuDevicePrimaryCtxRetain") &&
+                        find(l, d->set_current, "cuCtxSetCurrent") &&
+                        find(l, d->error_name, "cuGetErrorName") && find(l, d->load, "cuModuleLoadDataEx") &&
+                        find(l, d->unload, "cuModuleUnload") && find(l, d->function, "cuModuleGetFunction") &&
+                        find(l, d->attribute, "cuFuncSetAttribute") &&
+                        find(l, d->allocate, "cuMemAlloc_v2") && find(l, d->release, "cuMemFree_v2") &&
+                        find(l, d->to_device, "cuMemcpyHtoD_v2") && find(l, d->to_host, "cuMemcpyDtoH_v2") &&
+                        find(l, d->launch, "cuLaunchKernel") && find(l, d->synchronize, "cuCtxSynchronize");
   if (!complete) return environment_error({}, "libcuda.so.1 lacks functions of CUDA 12");
   std::unique_ptr<Gpu> gpu(new Gpu(std::move(d)));
   Driver* driver_ = gpu->driver_.get();
@@ -100,7 +101,8 @@ Result<void> Gpu::load(const std::string& ptx) {
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
   if (const int status = driver_->load(&driver_->module, ptx.c_str(), 2, options, values); status != 0) {
     driver_->module = nullptr;
-    return environment_error({}, "the driver does not compile the PTX: {}: {}", driver_->name_of(status), log.data());
+    return environment_error({}, "the driver does not compile the PTX: {}: {}", driver_->name_of(status),
+                             log.data());
   }
   return {};
 }
@@ -129,13 +131,14 @@ Result<void> Gpu::launch(const std::string& entry, const std::array<std::uint64_
   void* function = nullptr;
   ASSAY_CU(driver_->function(&function, driver_->module, entry.c_str()));
   if (shared_bytes > 48 * 1024)
-    ASSAY_CU(driver_->attribute(function, 8, static_cast<int>(shared_bytes))); // largest dynamic shared memory
+    ASSAY_CU(
+        driver_->attribute(function, 8, static_cast<int>(shared_bytes))); // largest dynamic shared memory
   std::vector<Argument> values(args.begin(), args.end());
   std::vector<void*> pointers;
   for (Argument& value : values) pointers.push_back(&value.bits);
   const auto u = [](std::uint64_t n) { return static_cast<unsigned>(n); };
-  ASSAY_CU(driver_->launch(function, u(grid[0]), u(grid[1]), u(grid[2]), u(block[0]), u(block[1]), u(block[2]),
-                           u(shared_bytes), nullptr, pointers.data(), nullptr));
+  ASSAY_CU(driver_->launch(function, u(grid[0]), u(grid[1]), u(grid[2]), u(block[0]), u(block[1]),
+                           u(block[2]), u(shared_bytes), nullptr, pointers.data(), nullptr));
   ASSAY_CU(driver_->synchronize());
   return {};
 }

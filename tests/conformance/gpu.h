@@ -1,5 +1,5 @@
-// The little of a GPU that the recordings need. CUDA's driver is loaded at run time: a program that uses this starts
-// where there is none.
+// The little of a GPU that the recordings need. CUDA's driver is loaded at run time: a program that uses this
+// starts where there is none.
 #pragma once
 
 #include "harness/base/error.h"

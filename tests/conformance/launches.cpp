@@ -19,8 +19,7 @@ constexpr std::array role_names{"input", "output", "scratch"};
 
 std::size_t bytes_of(DType type) { return type_sizes.at(static_cast<std::size_t>(type)); }
 
-template <class Names>
-std::size_t index_of(const Names& names, const std::string& name) {
+template <class Names> std::size_t index_of(const Names& names, const std::string& name) {
   for (std::size_t k = 0; k < names.size(); ++k)
     if (names[k] == name) return k;
   throw std::invalid_argument("'" + name + "'");
@@ -30,7 +29,8 @@ std::size_t index_of(const Names& names, const std::string& name) {
 std::string to_hex(std::span<const std::byte> bytes, std::size_t element) {
   std::string text;
   for (std::size_t at = 0; at < bytes.size(); at += element)
-    for (std::size_t k = element; k-- > 0;) text += fmt::format("{:02x}", static_cast<unsigned>(bytes[at + k]));
+    for (std::size_t k = element; k-- > 0;)
+      text += fmt::format("{:02x}", static_cast<unsigned>(bytes[at + k]));
   return text;
 }
 
@@ -56,7 +56,8 @@ RecordedBuffer parse_buffer(const json& object) {
   if (buffer.count < 0 || buffer.count > 1 << 20) throw std::invalid_argument("a count");
   buffer.initialized = object.contains("bits");
   if (buffer.initialized) buffer.before = from_hex(object["bits"], bytes_of(buffer.dtype), buffer.count);
-  if (object.contains("result")) buffer.after = from_hex(object["result"], bytes_of(buffer.dtype), buffer.count);
+  if (object.contains("result"))
+    buffer.after = from_hex(object["result"], bytes_of(buffer.dtype), buffer.count);
   return buffer;
 }
 
@@ -70,7 +71,8 @@ RecordedLaunch parse_launch(const json& object, std::size_t buffers) {
     RecordedLaunch::Value value;
     if (arg.contains("buffer")) {
       value.buffer = arg["buffer"];
-      if (value.buffer < 0 || static_cast<std::size_t>(value.buffer) >= buffers) throw std::invalid_argument("a buffer");
+      if (value.buffer < 0 || static_cast<std::size_t>(value.buffer) >= buffers)
+        throw std::invalid_argument("a buffer");
     } else {
       value.number.size = arg.at("size");
       value.number.bits = std::stoull(arg.at("bits").get<std::string>(), nullptr, 16);
@@ -88,14 +90,16 @@ Result<LaunchFile> read_launch_file(const std::string& path) {
   file.path = path;
   try {
     const json object = json::parse(text);
-    if (object.contains("recorded")) file.recorded = object["recorded"].get<std::map<std::string, std::string>>();
+    if (object.contains("recorded"))
+      file.recorded = object["recorded"].get<std::map<std::string, std::string>>();
     file.kernel = object.at("kernel");
     file.ptx_file = object.at("ptx");
     for (const json& one : object.at("cases")) {
       LaunchCase& made = file.cases.emplace_back();
       made.name = one.at("name");
       for (const json& buffer : one.at("buffers")) made.buffers.push_back(parse_buffer(buffer));
-      for (const json& launch : one.at("launches")) made.launches.push_back(parse_launch(launch, made.buffers.size()));
+      for (const json& launch : one.at("launches"))
+        made.launches.push_back(parse_launch(launch, made.buffers.size()));
     }
   } catch (const std::exception& problem) {
     return user_error({path, 0, 0}, "malformed recorded launches: {}", problem.what());
@@ -124,10 +128,14 @@ std::string to_text(const LaunchFile& file) {
     for (const RecordedLaunch& launch : one.launches) {
       json args = json::array();
       for (const auto& arg : launch.args)
-        args.push_back(arg.buffer >= 0 ? json{{"buffer", arg.buffer}}
-                                       : json{{"size", arg.number.size}, {"bits", fmt::format("{:x}", arg.number.bits)}});
-      launches.push_back({{"entry", launch.entry}, {"grid", launch.grid}, {"block", launch.block},
-                          {"shared", launch.shared_bytes}, {"args", args}});
+        args.push_back(arg.buffer >= 0
+                           ? json{{"buffer", arg.buffer}}
+                           : json{{"size", arg.number.size}, {"bits", fmt::format("{:x}", arg.number.bits)}});
+      launches.push_back({{"entry", launch.entry},
+                          {"grid", launch.grid},
+                          {"block", launch.block},
+                          {"shared", launch.shared_bytes},
+                          {"args", args}});
     }
     text += comma + json{{"name", one.name}, {"buffers", buffers}, {"launches", launches}}.dump();
     comma = ",\n";

@@ -1,10 +1,11 @@
-// Whole kernels: the very launches of a case, with every buffer's bytes before and the outputs' after, as a GPU left
-// them. A file holds the cases of one kernel in one type:
+// Whole kernels: the very launches of a case, with every buffer's bytes before and the outputs' after, as a
+// GPU left them. A file holds the cases of one kernel in one type:
 //
 //   { "recorded": {...}, "kernel": "softmax", "ptx": "softmax.f32.ptx",
 //     "cases": [ {"name": "rows=3 cols=33",
 //                 "buffers": [ {"name": "x", "role": "input", "type": "f32", "count": 99, "bits": "..."},
-//                              {"name": "y", "role": "output", "type": "f32", "count": 99, "result": "..."} ],
+//                              {"name": "y", "role": "output", "type": "f32", "count": 99, "result": "..."}
+//                              ],
 //                 "launches": [ {"entry": "...", "grid": [3,1,1], "block": [64,1,1], "shared": 0,
 //                                "args": [{"buffer": 0}, {"size": 4, "bits": "21"}]} ] } ] }
 //

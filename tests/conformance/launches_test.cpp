@@ -1,6 +1,6 @@
 // The recorded launches of whole kernels on the CPU device, and on a GPU where there is one. Kernels of exact
-// instructions give the same bits. Where PTX's approximate functions, or atomics whose order is open, take part, an
-// element may differ by the bound that `bound_of_kernel` states.
+// instructions give the same bits. Where PTX's approximate functions, or atomics whose order is open, take
+// part, an element may differ by the bound that `bound_of_kernel` states.
 #include "harness/device/cpu/cpu_device.h"
 #include "tests/conformance/launches.h"
 
@@ -16,16 +16,17 @@ namespace assay::conformance {
 namespace {
 
 bool is_exact(const std::string& ptx) {
-  for (const char* inexact : {".approx", "div.full", "atom.global.add.f", "red.global.add.f", "red.global.add.noftz"})
+  for (const char* inexact :
+       {".approx", "div.full", "atom.global.add.f", "red.global.add.f", "red.global.add.noftz"})
     if (ptx.find(inexact) != std::string::npos) return false;
   return true;
 }
 
-// How far an element may be from the GPU's: so many units in the last place of f32 of the largest magnitude of its
-// tensor, then one rounding to the output's own type (one neighbour). 16 units: an exponential's 2 ulp and a
-// quotient's 2 ulp on either side, through sums that weigh them by at most 1; recordings show at most a fourth of it.
+// How far an element may be from the GPU's: 10 units of 2^-24 of the largest magnitude of its tensor, then
+// one rounding to the output's own type (one neighbour). An exponential and a quotient are off by up to 2 ulp
+// each on the GPU and by half an ulp each here, which makes 5 ulp or 10 units; sums weigh them by at most 1.
 double bound_of_kernel(DType type, double magnitude, double largest) {
-  const double arithmetic = 16 * std::ldexp(1.0, -24) * largest;
+  const double arithmetic = 10 * std::ldexp(1.0, -24) * largest;
   if (type == DType::f16) return arithmetic + std::max(std::ldexp(magnitude, -10), std::ldexp(1.0, -24));
   if (type == DType::bf16) return arithmetic + std::max(std::ldexp(magnitude, -7), std::ldexp(1.0, -133));
   return arithmetic;
@@ -35,11 +36,16 @@ double value_at(DType type, const std::byte* at) {
   std::uint64_t bits = 0;
   std::memcpy(&bits, at, size_of(type));
   switch (type) {
-  case DType::f64: return std::bit_cast<double>(bits);
-  case DType::f32: return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
-  case DType::f16: return static_cast<double>(std::bit_cast<_Float16>(static_cast<std::uint16_t>(bits)));
-  case DType::bf16: return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits << 16)));
-  default: return static_cast<double>(bits);
+  case DType::f64:
+    return std::bit_cast<double>(bits);
+  case DType::f32:
+    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  case DType::f16:
+    return static_cast<double>(std::bit_cast<_Float16>(static_cast<std::uint16_t>(bits)));
+  case DType::bf16:
+    return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits << 16)));
+  default:
+    return static_cast<double>(bits);
   }
 }
 
@@ -48,26 +54,32 @@ struct Seen {
   double largest = 0; // difference, as a share of its bound
 };
 
-void compare(const RecordedBuffer& buffer, std::span<const std::byte> got, bool exact, Seen& seen, std::string& first) {
+void compare(const RecordedBuffer& buffer, std::span<const std::byte> got, bool exact, Seen& seen,
+             std::string& first) {
   const std::size_t element = size_of(buffer.dtype);
   double largest = 0;
   for (std::size_t at = 0; at < got.size(); at += element)
-    if (const double v = std::fabs(value_at(buffer.dtype, &buffer.after[at])); std::isfinite(v)) largest = std::max(largest, v);
+    if (const double v = std::fabs(value_at(buffer.dtype, &buffer.after[at])); std::isfinite(v))
+      largest = std::max(largest, v);
   for (std::size_t at = 0; at < got.size(); at += element) {
     ++seen.elements;
     if (std::memcmp(&got[at], &buffer.after[at], element) == 0) continue;
     ++seen.different;
     const double a = value_at(buffer.dtype, &got[at]), b = value_at(buffer.dtype, &buffer.after[at]);
     const bool may_differ = !exact && is_float(buffer.dtype) && std::isfinite(a) && std::isfinite(b);
-    const double share = may_differ ? std::fabs(a - b) / bound_of_kernel(buffer.dtype, std::fabs(b), largest) : INFINITY;
+    const double share =
+        may_differ ? std::fabs(a - b) / bound_of_kernel(buffer.dtype, std::fabs(b), largest) : INFINITY;
     seen.largest = std::max(seen.largest, share);
     if (share <= 1) continue;
-    if (seen.beyond++ == 0) first = fmt::format("{}[{}]: {:.9g}, the GPU gave {:.9g} (largest {:.9g})", buffer.name, at / element, a, b, largest);
+    if (seen.beyond++ == 0)
+      first = fmt::format("{}[{}]: {:.9g}, the GPU gave {:.9g} (largest {:.9g})", buffer.name, at / element,
+                          a, b, largest);
   }
 }
 
 // What a case leaves in its outputs on a Device.
-Result<std::vector<std::vector<std::byte>>> run_on_device(Device& device, const LaunchFile& file, const LaunchCase& one) {
+Result<std::vector<std::vector<std::byte>>> run_on_device(Device& device, const LaunchFile& file,
+                                                          const LaunchCase& one) {
   ASSAY_TRY(const auto program, device.load({file.ptx, file.ptx_file, {}}));
   device.release_all();
   std::vector<BufferId> buffers;
@@ -88,7 +100,8 @@ Result<std::vector<std::vector<std::byte>>> run_on_device(Device& device, const 
     spec.block = {launch.block[0], launch.block[1], launch.block[2]};
     spec.shared_bytes = launch.shared_bytes;
     for (const auto& arg : launch.args)
-      spec.args.push_back(arg.buffer >= 0 ? Argument(buffers[static_cast<std::size_t>(arg.buffer)]) : Argument(arg.number));
+      spec.args.push_back(arg.buffer >= 0 ? Argument(buffers[static_cast<std::size_t>(arg.buffer)])
+                                          : Argument(arg.number));
     ASSAY_TRY(const LaunchReport report, device.launch(*program, spec));
     for (const Fault& fault : report.faults)
       if (!fault.note) return internal_error("{}", fault.message);
@@ -122,7 +135,8 @@ void check(const LaunchFile& file, Run&& run) {
   }
   EXPECT_GT(seen.elements, 0u);
   fmt::print("{:44} {} {:6} elements, {:4} other bits, at most {:.2g} of the bound\n",
-             std::filesystem::path(file.path).stem().string(), exact ? "exact      " : "approximate", seen.elements, seen.different, seen.largest);
+             std::filesystem::path(file.path).stem().string(), exact ? "exact      " : "approximate",
+             seen.elements, seen.different, seen.largest);
 }
 
 class Launches : public ::testing::TestWithParam<std::string> {

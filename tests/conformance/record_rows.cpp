@@ -1,4 +1,5 @@
-// Runs rows and whole kernels on the GPU of this machine and writes the same files with the bits that it gave:
+// Runs rows and whole kernels on the GPU of this machine and writes the same files with the bits that it
+// gave:
 //
 //   record_rows --driver 580.1 --out DIR rows/*.json launches/*.json
 #include "harness/base/files.h"
@@ -15,7 +16,8 @@ using namespace assay::conformance;
 
 using Heading = std::map<std::string, std::string>;
 
-Result<std::string> record_row_file(Gpu& gpu, const std::string& path, const std::string& text, const Heading& heading) {
+Result<std::string> record_row_file(Gpu& gpu, const std::string& path, const std::string& text,
+                                    const Heading& heading) {
   ASSAY_TRY(RowFile file, read_row_file(path));
   ASSAY_TRY(auto results, run_on_gpu(gpu, file.rows));
   for (std::size_t k = 0; k < results.size(); ++k) file.rows[k].bits = std::move(results[k]);
@@ -48,12 +50,13 @@ Result<void> record(int argc, char** argv) {
   for (const std::string& path : paths) {
     ASSAY_TRY(const std::string text, read_file(path));
     auto recorded = text.find("\"cases\"") != std::string::npos ? record_launch_file(*gpu, path, heading)
-                                                               : record_row_file(*gpu, path, text, heading);
+                                                                : record_row_file(*gpu, path, text, heading);
     if (!recorded) {
       fmt::print("{}: {}\n", path, recorded.error().message);
       return environment_error({}, "{}: {}", path, recorded.error().message);
     }
-    ASSAY_TRY_VOID(write_file((std::filesystem::path(out) / std::filesystem::path(path).filename()).string(), *recorded));
+    ASSAY_TRY_VOID(write_file((std::filesystem::path(out) / std::filesystem::path(path).filename()).string(),
+                              *recorded));
     fmt::print("{}\n", path);
     std::fflush(stdout);
   }

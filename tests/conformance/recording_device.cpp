@@ -4,6 +4,24 @@
 
 namespace assay::conformance {
 
+std::optional<LaunchCase> RecordingDevice::recorded() const {
+  if (!dense_ || case_.launches.empty()) return std::nullopt;
+  std::vector<std::int64_t> place(case_.buffers.size(), -1); // of the buffers that a launch takes
+  LaunchCase result;
+  result.launches = case_.launches;
+  for (RecordedLaunch& launch : result.launches)
+    for (auto& arg : launch.args) {
+      if (arg.buffer < 0) continue;
+      const auto at = static_cast<std::size_t>(arg.buffer);
+      if (place[at] < 0) {
+        place[at] = static_cast<std::int64_t>(result.buffers.size());
+        result.buffers.push_back(case_.buffers[at]);
+      }
+      arg.buffer = place[at];
+    }
+  return result;
+}
+
 Result<std::shared_ptr<Program>> RecordingDevice::load(const PtxSource& source) {
   ptx_ = source.text;
   return inner_.load(source);

@@ -20,7 +20,8 @@ Column parse_column(const std::string& text, std::size_t digits) {
   for (std::size_t at = 0; at < text.size(); at += digits) {
     std::uint64_t value = 0;
     const char* end = text.data() + at + digits;
-    if (std::from_chars(text.data() + at, end, value, 16).ptr != end) throw std::invalid_argument("hexadecimal digits");
+    if (std::from_chars(text.data() + at, end, value, 16).ptr != end)
+      throw std::invalid_argument("hexadecimal digits");
     values.push_back(value);
   }
   return values;
@@ -40,7 +41,8 @@ InputSet parse_inputs(const json& object) {
   for (std::size_t k = 0; k < set.types.size(); ++k)
     set.columns.push_back(parse_column(columns[k].get<std::string>(), digits_of(set.types[k])));
   for (const Column& column : set.columns)
-    if (column.size() != set.threads() || column.size() > 256) throw std::invalid_argument("columns of different length");
+    if (column.size() != set.threads() || column.size() > 256)
+      throw std::invalid_argument("columns of different length");
   return set;
 }
 
@@ -60,12 +62,13 @@ Row parse_row(const json& object, const std::map<std::string, std::shared_ptr<co
 
 std::string entry_of(const Row& row, std::size_t number) {
   const std::size_t threads = row.inputs->threads();
-  std::string text = fmt::format("\n.visible .entry row_{}(.param .u64 inputs, .param .u64 outputs, .param .u64 cells)\n{{\n",
-                                 number);
+  std::string text = fmt::format(
+      "\n.visible .entry row_{}(.param .u64 inputs, .param .u64 outputs, .param .u64 cells)\n{{\n", number);
   text += ".reg .pred %p<10>;\n.reg .b32 %r<20>;\n.reg .b64 %rd<20>;\n.reg .b16 %h<10>;\n.reg .f32 %f<10>;\n"
           ".reg .f64 %g<10>;\n.reg .b64 %at_in, %at_out, %cell, %thread;\n.reg .b32 %tid32;\n"
           ".shared .align 16 .b8 tile[4096];\n";
-  for (std::size_t k = 0; k < row.inputs->types.size(); ++k) text += fmt::format(".reg .{} %a{};\n", row.inputs->types[k], k);
+  for (std::size_t k = 0; k < row.inputs->types.size(); ++k)
+    text += fmt::format(".reg .{} %a{};\n", row.inputs->types[k], k);
   for (std::size_t k = 0; k < row.out.size(); ++k) text += fmt::format(".reg .{} %d{};\n", row.out[k], k);
   text += "ld.param.u64 %at_in, [inputs];\nld.param.u64 %at_out, [outputs];\nld.param.u64 %cell, [cells];\n"
           "mov.u32 %tid32, %tid.x;\ncvt.u64.u32 %thread, %tid32;\nmad.lo.u64 %cell, %thread, 16, %cell;\n"
@@ -93,7 +96,8 @@ Result<RowFile> read_row_file(const std::string& path) {
   file.path = path;
   try {
     const json object = json::parse(text);
-    if (object.contains("recorded")) file.recorded = object["recorded"].get<std::map<std::string, std::string>>();
+    if (object.contains("recorded"))
+      file.recorded = object["recorded"].get<std::map<std::string, std::string>>();
     std::map<std::string, std::shared_ptr<const InputSet>> sets;
     for (const auto& [name, set] : object.at("inputs").items())
       sets[name] = std::make_shared<const InputSet>(parse_inputs(set));
@@ -123,7 +127,8 @@ Result<std::string> with_bits(const std::string& text, const RowFile& file) {
     const Row& row = file.rows[k];
     json one = object["rows"][k];
     one["bits"] = json::array();
-    for (std::size_t o = 0; o < row.bits.size(); ++o) one["bits"].push_back(text_of(row.bits[o], digits_of(row.out[o])));
+    for (std::size_t o = 0; o < row.bits.size(); ++o)
+      one["bits"].push_back(text_of(row.bits[o], digits_of(row.out[o])));
     out += comma + one.dump();
     comma = ",\n";
   }

@@ -1,13 +1,16 @@
-// Rows of the conformance table: one row is a PTX snippet, the inputs of every thread, and the bits that a GPU gave.
-// A file holds one family of instructions:
+// Rows of the conformance table: one row is a PTX snippet, the inputs of every thread, and the bits that a
+// GPU gave. A file holds one family of instructions:
 //
-//   { "recorded": {"gpu": ..., "driver": ..., "compiler": ...},        added by record_rows, as are the rows' "bits"
+//   { "recorded": {"gpu": ..., "driver": ..., "compiler": ...},        added by record_rows, as are the rows'
+//   "bits"
 //     "inputs": { "f32,f32": {"types": ["f32", "f32"], "columns": ["7f800000...", "ff800000..."]} },
-//     "rows": [ {"ptx": "add.rn.f32 %d0, %a0, %a1;", "inputs": "f32,f32", "out": ["f32"], "bits": ["..."]} ] }
+//     "rows": [ {"ptx": "add.rn.f32 %d0, %a0, %a1;", "inputs": "f32,f32", "out": ["f32"], "bits": ["..."]} ]
+//     }
 //
-// A column holds the values of one operand, thread after thread, as hexadecimal bit patterns of the type's width. The
-// snippet sees what tests/ptx/row.h says (%a0, %d0, free registers, `tile`), and %tid32 and %cell: the thread's number,
-// and the address of its own 16 bytes of global memory. Optional: "functions", module-level PTX before the kernel.
+// A column holds the values of one operand, thread after thread, as hexadecimal bit patterns of the type's
+// width. The snippet sees what tests/ptx/row.h says (%a0, %d0, free registers, `tile`), and %tid32 and %cell:
+// the thread's number, and the address of its own 16 bytes of global memory. Optional: "functions",
+// module-level PTX before the kernel.
 #pragma once
 
 #include "harness/base/error.h"
@@ -48,8 +51,8 @@ Result<RowFile> read_row_file(const std::string& path);
 // The text of `file` with the bits of its rows and what recorded them.
 Result<std::string> with_bits(const std::string& text, const RowFile& file);
 
-// A module with an entry `row_K` for row K: (address of inputs, of outputs, of 16 bytes a thread). Value of thread t in
-// column k is the 8 bytes at 8 * (k * threads + t).
+// A module with an entry `row_K` for row K: (address of inputs, of outputs, of 16 bytes a thread). Value of
+// thread t in column k is the 8 bytes at 8 * (k * threads + t).
 std::string module_of(std::span<const Row> rows);
 
 // The input buffer of a row.

@@ -15,7 +15,8 @@ Result<std::vector<std::vector<Column>>> run_on_gpu(Gpu& gpu, std::span<const Ro
       ASSAY_TRY(const Gpu::Address at, gpu.upload(out));
       ASSAY_TRY(const Gpu::Address own, gpu.upload(cells));
       const Gpu::Argument args[] = {{in}, {at}, {own}};
-      if (auto done = gpu.launch(fmt::format("row_{}", k), {1, 1, 1}, {row.inputs->threads(), 1, 1}, 0, args); !done)
+      if (auto done = gpu.launch(fmt::format("row_{}", k), {1, 1, 1}, {row.inputs->threads(), 1, 1}, 0, args);
+          !done)
         return environment_error({}, "{}: {}", row.ptx, done.error().message);
       ASSAY_TRY_VOID(gpu.download(at, out));
       results.push_back(output_columns(row, out));

@@ -27,7 +27,8 @@ Result<std::vector<std::vector<Column>>> run_on_device(Device& device, std::span
       std::vector<std::byte> in = input_bytes(row), out(output_size(row));
       ASSAY_TRY(const BufferId inputs, bytes_on(device, "inputs", BufferRole::input, in.size(), in));
       ASSAY_TRY(const BufferId outputs, bytes_on(device, "outputs", BufferRole::scratch, out.size(), {}));
-      ASSAY_TRY(const BufferId cells, bytes_on(device, "cells", BufferRole::scratch, 16 * row.inputs->threads(), {}));
+      ASSAY_TRY(const BufferId cells,
+                bytes_on(device, "cells", BufferRole::scratch, 16 * row.inputs->threads(), {}));
       LaunchSpec launch;
       launch.entry = fmt::format("row_{}", k);
       launch.block.x = row.inputs->threads();
