@@ -76,7 +76,7 @@ TEST_F(Memories, MisalignedByTheWholeVector) {
 
 template <unsigned Vector, class T>
 void check_vector(Engine& engine, CompiledModule&,
-                  std::function<LaunchReport(WarpFunction, BufferId, BufferId)> go) {
+                  const std::function<LaunchReport(WarpFunction, BufferId, BufferId)>& go) {
   std::vector<T> values(warp_lanes * Vector);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i * 7 + 3);
   const DType type = sizeof(T) == 2   ? DType::f16

@@ -61,7 +61,7 @@ struct SoftmaxOnFake {
   FakeDevice device;
   std::unique_ptr<Kernel> kernel;
 
-  explicit SoftmaxOnFake(FakeKernel target, std::string manifest_text = softmax_manifest) {
+  explicit SoftmaxOnFake(FakeKernel target, std::string_view manifest_text = softmax_manifest) {
     device.add("softmax", {8, 8, 4}, std::move(target));
     auto manifest = parse_manifest(manifest_text, "kernels/fake/kernel.toml");
     if (!manifest) throw std::runtime_error(to_string(manifest.error()));
