@@ -270,13 +270,12 @@ class Confirmer {
     result.how = fmt::format(how, result.evaluations);
   }
 
-  // Pooled over redraws until there are elements enough; the legal orders see the same elements.
+  // Pooled over redraws until there are elements enough; the legal evaluations see the same elements.
+  // Functions that are off count among them: where the formula cancels, what they are off by is a bias too.
   Result<void> confirm_bias(const Violation& suspect, Confirmed& result) {
     std::vector<Instrument> orders;
     for (const Instrument& instrument : instruments_)
-      if (instrument.number == Instrument::Number::plain &&
-          instrument.functions == Instrument::Functions::best)
-        orders.push_back(instrument);
+      if (instrument.number == Instrument::Number::plain) orders.push_back(instrument);
     SignedErrors target;
     std::vector<SignedErrors> legal(orders.size() + 1);
     const auto pool_trial = [&](const Trial& trial, std::size_t i) {
@@ -302,11 +301,12 @@ class Confirmer {
     result.threshold = bias_limit;
     result.rigorous_bound = infinity;
     result.evaluations = static_cast<int>(legal.size());
-    result.how = bias.enough ? fmt::format("mean {} ULP over {} elements; the largest of {} legal orders {}",
-                                           value_text(bias.target.mean), bias.target.count, legal.size(),
-                                           value_text(bias.largest_legal_mean))
-                             : fmt::format("only {} elements, where a mean needs {}", bias.target.count,
-                                           bias_min_elements);
+    result.how =
+        bias.enough
+            ? fmt::format("mean {} ULP over {} elements; the largest of {} legal evaluations {}",
+                          value_text(bias.target.mean), bias.target.count, legal.size(),
+                          value_text(bias.largest_legal_mean))
+            : fmt::format("only {} elements, where a mean needs {}", bias.target.count, bias_min_elements);
     return {};
   }
 

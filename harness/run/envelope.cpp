@@ -29,7 +29,10 @@ std::vector<OrderChoice> orders_of(const OpInfo& op, const Manifest& manifest, c
     if (block > 1 && block <= 1024) threads.insert(static_cast<std::int64_t>(block));
   }
   if (tiles.empty()) tiles = {32, 256};
-  if (threads.empty()) threads = {32, 256};
+  if (threads.empty()) threads = {256};
+  // A warp, or as many lanes as a tile is wide, may share a line too.
+  threads.insert(32);
+  threads.insert(tiles.begin(), tiles.end());
   std::vector<OrderChoice> orders{{Order::pairwise, 1}};
   for (const std::int64_t width : threads) orders.push_back({Order::strided, width});
   for (const std::int64_t width : tiles) orders.push_back({Order::blocked, width});

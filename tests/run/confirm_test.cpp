@@ -13,7 +13,7 @@ TEST(Envelope, HoldsEveryInstrumentTheMethodNames) {
   ASSERT_TRUE(trial);
   const OpInfo& op = fake.kernel->op().info();
   const auto instruments = envelope_instruments(op, fake.kernel->manifest(), trial->plan, false);
-  int noise = 0, up = 0, down = 0, signs = 0, contracted = 0, tiles = 0, strided = 0;
+  int noise = 0, up = 0, down = 0, signs = 0, contracted = 0, tiles = 0, strided = 0, lanes = 0;
   for (const Instrument& instrument : instruments) {
     noise += instrument.number == Instrument::Number::noise;
     up += instrument.functions == Instrument::Functions::all_up;
@@ -22,6 +22,7 @@ TEST(Envelope, HoldsEveryInstrumentTheMethodNames) {
     contracted += instrument.contract;
     tiles += instrument.order == Order::blocked && (instrument.width == 8 || instrument.width == 32);
     strided += instrument.order == Order::strided && instrument.width == 64; // the block of this case
+    lanes += instrument.order == Order::strided && (instrument.width == 8 || instrument.width == 32);
   }
   const int algorithms = static_cast<int>(op.algorithms.size());
   EXPECT_EQ(noise, 8);
@@ -31,6 +32,7 @@ TEST(Envelope, HoldsEveryInstrumentTheMethodNames) {
   EXPECT_GT(contracted, 0);
   EXPECT_GT(tiles, 0);
   EXPECT_GT(strided, 0);
+  EXPECT_GT(lanes, 0);
 }
 
 TEST(Envelope, NeverShrinks) {
