@@ -9,19 +9,21 @@ namespace assay {
 struct GeluErf : Elementwise<GeluErf> {
   static constexpr auto name = "gelu_erf";
 
-  template <class Line, class Number>
-  static Number value(const Line &, const Number &x) {
-    if constexpr (Line::is_golden)
-      return Number(0.5) * x * erfc(-x * Number(sqrt_half));
-    return Number(0.5) * x * (1 + erf(x * Number(sqrt_half)));
+  static constexpr const char* algorithms[] = {"erf", "erfc"};
+  static constexpr const char* backward_algorithms[] = {"erf", "erfc"};
+
+  template <class Line, class Number> static Number value(const Line& line, const Number& x) {
+    return Number(0.5) * x * twice_phi(line, x);
   }
-  template <class Line, class Number>
-  static Number slope(const Line &, const Number &x) {
-    const Number density =
-        Number(one_over_sqrt_two_pi) * exp(Number(-0.5) * x * x);
-    if constexpr (Line::is_golden)
-      return Number(0.5) * erfc(-x * Number(sqrt_half)) + x * density;
-    return Number(0.5) * (1 + erf(x * Number(sqrt_half))) + x * density;
+  template <class Line, class Number> static Number slope(const Line& line, const Number& x) {
+    const Number density = Number(one_over_sqrt_two_pi) * exp(Number(-0.5) * x * x);
+    return Number(0.5) * twice_phi(line, x) + x * density;
+  }
+
+ private:
+  template <class Line, class Number> static Number twice_phi(const Line& line, const Number& x) {
+    if (Line::is_golden || line.algorithm() != 0) return erfc(-x * Number(sqrt_half));
+    return 1 + erf(x * Number(sqrt_half));
   }
 };
 
