@@ -9,5 +9,5 @@ template <class T> __global__ void gelu(const T* __restrict__ x, T* __restrict__
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const float v = static_cast<float>(x[i]);
-  store(&y[i], 0.5f * v * erfcf(-0.70710678118654752f * v));
+  store(&y[i], 0.5f * v * (1.0f + erff(0.70710678118654752f * v)));
 }
