@@ -1,50 +1,21 @@
 #include "harness/cases/case.h"
+#include "harness/cases/case_line.h"
 #include "harness/cases/names.h"
 #include "harness/cases/value_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace assay {
 
 namespace {
 
+using namespace case_line;
+
 constexpr std::size_t max_text = std::size_t{1} << 20;
 constexpr std::int64_t max_dim = std::int64_t{1} << 40;
 constexpr std::size_t max_rank = 8;
 constexpr std::size_t max_names = 64; // dims, params, inputs: each
-
-std::string_view trimmed(std::string_view text) {
-  const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-// Up to `separator`, which is taken away; all where there is none.
-std::string_view take_until(std::string_view& text, char separator) {
-  const std::size_t at = text.find(separator);
-  const std::string_view head = trimmed(text.substr(0, at));
-  text = at == std::string_view::npos ? std::string_view{} : text.substr(at + 1);
-  return head;
-}
-
-template <class Number> bool read_number(std::string_view text, Number& value) {
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return failure == std::errc() && end == text.data() + text.size();
-}
-
-// A piece of a message: never longer than a line, nothing unprintable.
-std::string shown(std::string_view text) {
-  std::string result(text.substr(0, 60));
-  std::ranges::replace_if(result, [](char c) { return c < ' ' || c == 0x7f; }, '?');
-  return text.size() > 60 ? result + "..." : result;
-}
-
-template <class Named> auto find_named(Named& list, std::string_view name) {
-  return std::ranges::find(list, name, [](const auto& entry) -> std::string_view { return entry.first; });
-}
 
 class CaseParser {
  public:
@@ -126,40 +97,10 @@ class CaseParser {
     return once(std::string(line));
   }
 
-  // The text itself, or what stands between quotes with \" \\ and \xHH undone.
-  Result<std::string> read_text(std::string_view value) const {
-    if (!value.starts_with('"')) {
-      if (value.empty()) return user_error(here(), "a value is missing after \"=\"");
-      return std::string(value);
-    }
-    std::string result;
-    std::size_t at = 1;
-    for (; at < value.size() && value[at] != '"'; ++at) {
-      if (value[at] != '\\') {
-        result += value[at];
-        continue;
-      }
-      const std::string_view rest = value.substr(at + 1);
-      unsigned char byte = 0;
-      if (rest.starts_with('"') || rest.starts_with('\\')) {
-        result += rest.front();
-        at += 1;
-      } else if (rest.size() >= 3 && rest[0] == 'x' &&
-                 std::from_chars(rest.data() + 1, rest.data() + 3, byte, 16).ptr == rest.data() + 3) {
-        result += static_cast<char>(byte);
-        at += 3;
-      } else {
-        return user_error(here(), "a backslash in quotes must be \\\", \\\\ or \\xHH");
-      }
-    }
-    if (at + 1 != value.size()) return user_error(here(), "the quoted text must end at the end of the line");
-    return result;
-  }
-
   Result<void> read_head(std::string_view key, std::string_view value) {
     ASSAY_TRY_VOID(once(shown(key)));
     if (key == "kernel" || key == "source") {
-      ASSAY_TRY((key == "kernel" ? case_.manifest : case_.source_hash), read_text(value));
+      ASSAY_TRY((key == "kernel" ? case_.manifest : case_.source_hash), read_text(value, here()));
       if (key == "kernel" && case_.manifest.empty()) return user_error(here(), "the kernel's name is empty");
     } else if (key == "dtype") {
       const auto type = parse_dtype(value);
@@ -179,7 +120,7 @@ class CaseParser {
       if (!value.starts_with("fail "))
         return user_error(here(), "expect must be \"pass\" or \"fail SIGNATURE\", not \"{}\"", shown(value));
       case_.expect.pass = false;
-      ASSAY_TRY(case_.expect.signature, read_text(trimmed(value.substr(5))));
+      ASSAY_TRY(case_.expect.signature, read_text(trimmed(value.substr(5)), here()));
       if (case_.expect.signature.empty()) return user_error(here(), "the expected signature is empty");
     } else {
       return user_error(here(),
@@ -354,7 +295,7 @@ class CaseParser {
       return {};
     }
     if (key == "evidence") {
-      ASSAY_TRY(tolerance.evidence, read_text(value));
+      ASSAY_TRY(tolerance.evidence, read_text(value, here()));
       return {};
     }
     struct Known {
