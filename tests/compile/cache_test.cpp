@@ -2,7 +2,7 @@
 #include "harness/base/files.h"
 #include "harness/compile/compile.h"
 #include "harness/compile/compile_cache.h"
-#include "tests/compile/scratch_folder.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 
@@ -42,7 +42,7 @@ class Cache : public testing::Test {
     return found.empty() ? fs::path() : found.front();
   }
 
-  ScratchFolder folder;
+  TemporaryFolder folder;
   CompileRequest request;
   PtxSource last;
   std::string last_log;
@@ -156,7 +156,7 @@ TEST_F(Cache, ACacheThatCannotBeWrittenOnlyCostsTime) {
 }
 
 TEST(CacheEntry, AnyBytesSurvive) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   const std::string key(32, 'a');
   const CacheEntry entry{std::string("ptx\0\n12\n", 8), "", {{"k<\n>", "m"}, {"", "\xff"}}};
   ASSERT_TRUE(cache_store(folder.path(), key, entry));

@@ -1,6 +1,6 @@
 // NVRTC itself: names, errors and their places, options, what the PTX says about its source.
 #include "harness/compile/compile.h"
-#include "tests/compile/scratch_folder.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 
@@ -54,7 +54,7 @@ TEST(Compile, TheFirstErrorHasItsPlace) {
 }
 
 TEST(Compile, AnErrorInAnIncludedFileNamesThatFile) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   folder.write("inner.h", "\n\nbroken;\n");
   const Result<PtxSource> ptx = compile({folder.path() / "k.cu", "#include \"inner.h\"\n", {}, {}, {}}, {});
   ASSERT_FALSE(ptx);
@@ -109,7 +109,7 @@ TEST(Compile, WarningsAreInTheLog) {
 }
 
 TEST(Compile, OwnIncludesAreFoundBesideTheSourceAndAlongIncludeDirs) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   folder.write("kernels/beside.h", "#define BESIDE 1\n");
   folder.write("common/apart.h", "#include \"apart_too.h\"\n");
   folder.write("common/apart_too.h", "#define APART 2\n");

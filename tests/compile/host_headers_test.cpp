@@ -1,7 +1,7 @@
 // A .cu that includes the usual host headers compiles unchanged under NVRTC.
 #include "harness/compile/compile.h"
 #include "harness/compile/host_headers.h"
-#include "tests/compile/scratch_folder.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 
@@ -102,7 +102,7 @@ TEST(HostHeaders, FloatFunctionsStayInFloat) {
 }
 
 TEST(HostHeaders, AUsersFileOfThatNameGoesFirst) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   folder.write("math.h", "#define OWN 5\n");
   const Result<PtxSource> ptx = compile({folder.path() / "k.cu",
                                          "#include \"math.h\"\n__global__ void k(int* x) { x[0] = OWN; }",

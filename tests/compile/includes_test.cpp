@@ -1,5 +1,5 @@
 #include "harness/compile/includes.h"
-#include "tests/compile/scratch_folder.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 
@@ -56,7 +56,7 @@ TEST(Includes, UnterminatedTextEnds) {
 }
 
 TEST(Includes, ScanFollowsThemOnceAndInOrder) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   folder.write("src/a.h", "#include \"b.h\"\n#include <lib.h>\n");
   folder.write("src/b.h", "#include \"a.h\"\n"); // a circle
   folder.write("lib/lib.h", "#include \"inner.h\"\n#include <cstdint>\n");

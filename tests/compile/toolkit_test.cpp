@@ -1,7 +1,7 @@
 // Finding NVRTC, and saying what is missing where it is not.
 #include "harness/compile/nvrtc_library.h"
 #include "harness/compile/toolkit.h"
-#include "tests/compile/scratch_folder.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 
@@ -10,13 +10,13 @@ namespace {
 
 using testing::HasSubstr;
 
-void write_headers(const ScratchFolder& folder, const std::string& root) {
+void write_headers(const TemporaryFolder& folder, const std::string& root) {
   for (const char* header : {"cuda_runtime.h", "cuda_fp16.h", "crt/mma.h", "cccl/cuda/std/cstdint"})
     folder.write(root + "/include/" + header, "");
 }
 
 TEST(FindToolkit, TheNewestLibraryOfTheFirstCompleteRoot) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   folder.write("a/lib64/libnvrtc.so.13", ""); // no headers
   write_headers(folder, "b");
   for (const char* name :
@@ -39,7 +39,7 @@ TEST(FindToolkit, NothingThereSaysWhatToInstall) {
 }
 
 TEST(FindToolkit, AnIncompleteOneSaysWhatItLacks) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   write_headers(folder, "old");
   folder.write("old/lib64/libnvrtc.so.11.2", "");
   std::filesystem::remove(folder.path() / "old/include/crt/mma.h");
@@ -50,7 +50,7 @@ TEST(FindToolkit, AnIncompleteOneSaysWhatItLacks) {
 }
 
 TEST(LoadNvrtc, WhatIsNoLibraryIsAnEnvironmentError) {
-  const ScratchFolder folder;
+  const TemporaryFolder folder;
   const Result<NvrtcLibrary> library = load_nvrtc({folder.write("libnvrtc.so.13", "not a library"), {}});
   ASSERT_FALSE(library);
   EXPECT_EQ(library.error().kind, ErrorKind::environment);

@@ -86,23 +86,6 @@ ProgramRun run_assay_fuzz(const std::vector<std::string>& args, const ProgramOpt
 
 fs::path checkout() { return ASSAY_CHECKOUT; }
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (fs::temp_directory_path() / "assay-test-XXXXXX").string();
-  path_ = ::mkdtemp(name.data());
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
-
-std::string TemporaryFolder::write(const std::string& name, const std::string& text) const {
-  const fs::path file = path_ / name;
-  fs::create_directories(file.parent_path());
-  std::ofstream(file, std::ios::binary) << text;
-  return file.string();
-}
-
 std::string slurp(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   EXPECT_TRUE(stream) << file;

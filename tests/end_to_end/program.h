@@ -1,6 +1,8 @@
 // The real programs, run as a user runs them.
 #pragma once
 
+#include "tests/support/temporary_folder.h"
+
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -30,23 +32,6 @@ ProgramRun run_assay(const std::vector<std::string>& args, const ProgramOptions&
 ProgramRun run_assay_fuzz(const std::vector<std::string>& args, const ProgramOptions& options = {});
 
 std::filesystem::path checkout(); // its top
-
-// A folder of its own for a test, removed at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-  // Writes a file below the folder and returns its path.
-  std::string write(const std::string& name, const std::string& text) const;
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string slurp(const std::filesystem::path& file);
 

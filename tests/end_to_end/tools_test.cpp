@@ -17,8 +17,6 @@
 namespace assay {
 namespace {
 
-using testing::TemporaryFolder;
-
 TEST(Duration, ReadsSecondsMinutesHours) {
   EXPECT_EQ(parse_duration("90").value(), 90);
   EXPECT_EQ(parse_duration("90s").value(), 90);

@@ -1,10 +1,9 @@
 #include "harness/base/files.h"
 #include "harness/run/replay.h"
 #include "tests/run/softmax_fixture.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
-
-#include <cstdlib>
 
 namespace assay::testing {
 namespace {
@@ -16,8 +15,6 @@ namespace fs = std::filesystem;
 class Replay : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "assay-replay-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
     write_kernel("naive");
     write_kernel("right");
     device_.add("naive", {8, 8, 4}, naive_softmax);
@@ -26,7 +23,6 @@ class Replay : public ::testing::Test {
     case_.manifest = "kernels/naive/kernel.toml";
     case_.source_hash.clear();
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   void write_kernel(const std::string& name, const std::string& extra = "") {
     std::string manifest = softmax_manifest;
@@ -43,7 +39,8 @@ class Replay : public ::testing::Test {
     return replay(case_, folder_ / "corpus" / "some.case", kernels, replacement);
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
   FakeDevice device_;
   Case case_;
 };

@@ -1,11 +1,11 @@
 #include "harness/base/files.h"
 #include "harness/store/corpus.h"
 #include "harness/store/finding_store.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,17 +18,13 @@ namespace fs = std::filesystem;
 class Store : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "assay-store-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
     case_.manifest = "kernels/k/kernel.toml";
     case_.dims = {{"n", 3}};
   }
-  void TearDown() override {
-    fs::permissions(folder_, fs::perms::owner_all);
-    fs::remove_all(folder_);
-  }
+  void TearDown() override { fs::permissions(folder_, fs::perms::owner_all); } // or it cannot be removed
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
   Case case_;
   Signature signature_{"k", Pass::forward, "y", Kind::gate, {}};
 };
