@@ -44,7 +44,8 @@ struct Atomics : KernelTest {
                     {.static_shared = 64}, {place})
                     .faults,
                 IsEmpty());
-    EXPECT_EQ(std::memcmp(&old_seen, &start, sizeof(T)), 0); // NOLINT(bugprone-raw-memory-call-on-non-trivial-type): bits
+    // NOLINTNEXTLINE(bugprone-raw-memory-call-on-non-trivial-type): bits
+    EXPECT_EQ(std::memcmp(&old_seen, &start, sizeof(T)), 0);
     return after;
   }
   float add_floats(float a, float b, Space space) {

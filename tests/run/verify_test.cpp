@@ -77,7 +77,7 @@ struct Fake {
 };
 
 // y[row] = sum_of(row of x).
-template <class T> FakeKernel each_row(std::function<T(std::span<const T>)> sum_of) {
+template <class T> FakeKernel each_row(const std::function<T(std::span<const T>)>& sum_of) {
   return [sum_of](FakeLaunch& launch) {
     const auto x = launch.buffer<T>(0);
     const auto y = launch.buffer<T>(1);
