@@ -1,5 +1,6 @@
-// Where kernels run. One interface for the CPU device and for CUDA; it knows buffers, programs and launches, and nothing
-// about operators, cases or verdicts. What a kernel does wrong is reported as faults, never as a crash.
+// Where kernels run. One interface for the CPU device and for CUDA; it knows buffers, programs and launches,
+// and nothing about operators, cases or verdicts. What a kernel does wrong is reported as faults, never as a
+// crash.
 #pragma once
 
 #include "harness/base/error.h"
@@ -30,8 +31,8 @@ struct BufferSpec {
   DType dtype = DType::f32;
   std::vector<std::int64_t> shape{};
   std::vector<std::int64_t> strides{}; // in elements; empty: dense row-major
-  std::size_t offset = 0;            // bytes by which the pointer is off its 256-byte alignment
-  bool initialized = true;           // false: starts poisoned, and reads of what nobody wrote are seen
+  std::size_t offset = 0;              // bytes by which the pointer is off its 256-byte alignment
+  bool initialized = true;             // false: starts poisoned, and reads of what nobody wrote are seen
 };
 
 enum class BufferId : std::uint32_t {};
@@ -72,7 +73,7 @@ struct LaunchReport {
 
 // Parameters of an entry as the PTX declares them.
 struct EntryInfo {
-  std::string name;                      // mangled
+  std::string name;                       // mangled
   std::vector<std::uint32_t> param_bytes; // size of each parameter
   std::uint64_t static_shared_bytes = 0;
   std::array<std::uint32_t, 3> required_block{}; // .reqntid; 0: none
@@ -80,7 +81,7 @@ struct EntryInfo {
 };
 
 class Program {
-public:
+ public:
   virtual ~Program() = default;
   virtual const std::vector<EntryInfo>& entries() const = 0;
 };
@@ -94,15 +95,16 @@ struct Coverage {
 using CompareHook = void (*)(std::uint64_t site, std::uint64_t a, std::uint64_t b, unsigned bits);
 
 class Device {
-public:
+ public:
   virtual ~Device() = default;
   virtual std::string name() const = 0; // "cpu", "cuda:0 (NVIDIA H200)"
 
-  // Compiles PTX for this device. Unsupported instruction: an environment error with the PTX line. Malformed PTX: a
-  // user error with the line.
+  // Compiles PTX for this device. Unsupported instruction: an environment error with the PTX line. Malformed
+  // PTX: a user error with the line.
   virtual Result<std::shared_ptr<Program>> load(const PtxSource& source) = 0;
 
-  // A buffer that holds `bytes` (its dense elements are laid out by spec.strides; empty span: poison or zeros).
+  // A buffer that holds `bytes` (its dense elements are laid out by spec.strides; empty span: poison or
+  // zeros).
   virtual Result<BufferId> allocate(const BufferSpec& spec, std::span<const std::byte> dense) = 0;
   virtual void fill_zero(BufferId buffer) = 0;
   // Forgets every buffer and what the checks know about memory.
@@ -113,8 +115,8 @@ public:
 
   // The dense elements of a buffer, in row-major order.
   virtual Result<void> read(BufferId buffer, std::span<std::byte> dense) = 0;
-  // Dense indices of elements of an output that no launch wrote since allocation (at most `limit`, ascending), and
-  // whether an input's bits changed.
+  // Dense indices of elements of an output that no launch wrote since allocation (at most `limit`,
+  // ascending), and whether an input's bits changed.
   virtual std::vector<std::int64_t> unwritten(BufferId buffer, std::size_t limit) const = 0;
 
   virtual Coverage coverage() = 0;

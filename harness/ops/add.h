@@ -17,11 +17,9 @@ struct Add {
   static constexpr double max_ulp_narrow = 0,
                           max_ulp_f32 = 0; // correctly rounded
 
-  template <class Run> static void forward(Run &run) {
-    run.line([](auto &line) {
-      line.each(line.size(n), [&](auto i) {
-        line.store(y, {i}, line.load(a, {i}) + line.load(b, {i}));
-      });
+  template <class Run> static void forward(Run& run) {
+    run.line([](auto& line) {
+      line.each(line.size(n), [&](auto i) { line.store(y, {i}, line.load(a, {i}) + line.load(b, {i})); });
     });
   }
 };

@@ -15,8 +15,8 @@ struct Argmax {
 
   static constexpr bool exact = true;
 
-  template <class Run> static void forward(Run &run) {
-    run.lines(rows, [](auto &line) {
+  template <class Run> static void forward(Run& run) {
+    run.lines(rows, [](auto& line) {
       const auto r = line.index(), n = line.size(cols);
       const auto row = [&](auto i) { return line.load(x, {r, i}); };
       line.store_index(y, {r}, line.first_max(n, row));

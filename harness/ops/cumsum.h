@@ -14,13 +14,11 @@ struct Cumsum {
   static constexpr TensorSpec tensors[] = {x, y};
   static constexpr bool reduces = true;
 
-  template <class Run> static void forward(Run &run) {
-    run.lines(rows, [](auto &line) {
+  template <class Run> static void forward(Run& run) {
+    run.lines(rows, [](auto& line) {
       const auto r = line.index(), n = line.size(cols);
       const auto row = [&](auto i) { return line.load(x, {r, i}); };
-      line.scan(n, row, [&](auto i, const auto &prefix) {
-        line.store(y, {r, i}, prefix);
-      });
+      line.scan(n, row, [&](auto i, const auto& prefix) { line.store(y, {r, i}, prefix); });
     });
   }
 };

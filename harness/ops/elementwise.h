@@ -18,26 +18,22 @@ template <class E> struct Elementwise {
   static constexpr TensorSpec tensors[] = {x, y, grad_y, grad_x};
   static constexpr bool elementwise = true;
 
-  template <class Run> static void forward(Run &run) {
-    run.line([](auto &line) {
-      line.each(line.size(n), [&](auto i) {
-        line.store(y, {i}, E::value(line, line.load(x, {i})));
-      });
+  template <class Run> static void forward(Run& run) {
+    run.line([](auto& line) {
+      line.each(line.size(n), [&](auto i) { line.store(y, {i}, E::value(line, line.load(x, {i}))); });
     });
   }
-  template <class Run> static void backward(Run &run) {
-    run.line([](auto &line) {
+  template <class Run> static void backward(Run& run) {
+    run.line([](auto& line) {
       line.each(line.size(n), [&](auto i) {
-        line.store(grad_x, {i},
-                   line.load(grad_y, {i}) * E::slope(line, line.load(x, {i})));
+        line.store(grad_x, {i}, line.load(grad_y, {i}) * E::slope(line, line.load(x, {i})));
       });
     });
   }
 };
 
 // 1 / (1 + exp(-x)); golden never overflows on the way.
-template <class Line, class Number>
-Number sigmoid_of(const Line &, const Number &x) {
+template <class Line, class Number> Number sigmoid_of(const Line&, const Number& x) {
   if constexpr (Line::is_golden) {
     const Number t = exp(-abs(x));
     return x < 0 ? t / (1 + t) : 1 / (1 + t);
@@ -46,8 +42,7 @@ Number sigmoid_of(const Line &, const Number &x) {
 }
 
 // Its derivative: s (1 - s) = t / (1 + t)^2 with t = exp(-|x|).
-template <class Line, class Number>
-Number sigmoid_slope(const Line &line, const Number &x) {
+template <class Line, class Number> Number sigmoid_slope(const Line& line, const Number& x) {
   if constexpr (Line::is_golden) {
     const Number t = exp(-abs(x)), one_and_t = 1 + t;
     return t / (one_and_t * one_and_t);

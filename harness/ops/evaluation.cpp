@@ -12,10 +12,8 @@ namespace assay {
 namespace {
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ')
-    text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ')
-    text.remove_suffix(1);
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
   return text;
 }
 
@@ -24,15 +22,14 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   for (;;) {
     const std::size_t end = std::min(text.find(separator), text.size());
     parts.push_back(trimmed(text.substr(0, end)));
-    if (end == text.size())
-      return parts;
+    if (end == text.size()) return parts;
     text.remove_prefix(end + 1);
   }
 }
 
 } // namespace
 
-std::vector<std::int64_t> axes_of(const char *shape, std::span<const Dim> dims,
+std::vector<std::int64_t> axes_of(const char* shape, std::span<const Dim> dims,
                                   std::span<const std::int64_t> sizes) {
   std::vector<std::int64_t> axes;
   for (const std::string_view axis : split(shape, ',')) {
@@ -43,11 +40,9 @@ std::vector<std::int64_t> axes_of(const char *shape, std::span<const Dim> dims,
       if (dim != dims.end()) {
         number = sizes[static_cast<std::size_t>(dim->index)];
       } else {
-        const auto [end, failure] = std::from_chars(
-            factor.data(), factor.data() + factor.size(), number);
-        ASSAY_CHECK(failure == std::errc() &&
-                        end == factor.data() + factor.size(),
-                    "shape '{}': no dim '{}'", shape, factor);
+        const auto [end, failure] = std::from_chars(factor.data(), factor.data() + factor.size(), number);
+        ASSAY_CHECK(failure == std::errc() && end == factor.data() + factor.size(), "shape '{}': no dim '{}'",
+                    shape, factor);
       }
       size *= number;
     }
@@ -56,39 +51,30 @@ std::vector<std::int64_t> axes_of(const char *shape, std::span<const Dim> dims,
   return axes;
 }
 
-OpInfo make_info(const Declarations &declarations) {
+OpInfo make_info(const Declarations& declarations) {
   OpInfo info;
   info.name = declarations.name;
-  for (const Dim &dim : declarations.dims) {
-    ASSAY_CHECK(dim.index == static_cast<int>(info.dims.size()),
-                "{}: dim {} out of place", info.name, dim.name);
-    info.dims.push_back(
-        {.name = dim.name, .min = dim.min, .multiple_of = dim.multiple_of});
+  for (const Dim& dim : declarations.dims) {
+    ASSAY_CHECK(dim.index == static_cast<int>(info.dims.size()), "{}: dim {} out of place", info.name,
+                dim.name);
+    info.dims.push_back({.name = dim.name, .min = dim.min, .multiple_of = dim.multiple_of});
   }
-  for (const TensorSpec &spec : declarations.tensors) {
-    ASSAY_CHECK(spec.index == static_cast<int>(info.tensors.size()),
-                "{}: tensor {} out of place", info.name, spec.name);
+  for (const TensorSpec& spec : declarations.tensors) {
+    ASSAY_CHECK(spec.index == static_cast<int>(info.tensors.size()), "{}: tensor {} out of place", info.name,
+                spec.name);
     TensorInfo tensor;
     tensor.name = spec.name;
     tensor.role = spec.role;
-    if (spec.has_type)
-      tensor.dtype = spec.type;
-    for (const std::string_view axis : split(spec.shape, ','))
-      tensor.shape.emplace_back(axis);
+    if (spec.has_type) tensor.dtype = spec.type;
+    for (const std::string_view axis : split(spec.shape, ',')) tensor.shape.emplace_back(axis);
     tensor.optional = spec.is_optional;
-    tensor.domain = {.kind = spec.domain,
-                     .limit = spec.limit,
-                     .specials = spec.has_specials};
+    tensor.domain = {.kind = spec.domain, .limit = spec.limit, .specials = spec.has_specials};
     tensor.of = spec.of;
     info.tensors.push_back(std::move(tensor));
   }
-  for (const Param &param : declarations.params) {
-    ParamInfo entry{.name = param.name,
-                    .dtype = param.dtype,
-                    .initial = param.initial,
-                    .choices = {}};
-    if (param.flag)
-      entry.choices = {0, 1};
+  for (const Param& param : declarations.params) {
+    ParamInfo entry{.name = param.name, .dtype = param.dtype, .initial = param.initial, .choices = {}};
+    if (param.flag) entry.choices = {0, 1};
     info.params.push_back(std::move(entry));
   }
   info.elementwise = declarations.elementwise;
@@ -97,33 +83,27 @@ OpInfo make_info(const Declarations &declarations) {
   info.exact = declarations.exact;
   info.reduces = declarations.reduces;
   info.has_backward = declarations.has_backward;
-  info.algorithms.assign(declarations.algorithms.begin(),
-                         declarations.algorithms.end());
+  info.algorithms.assign(declarations.algorithms.begin(), declarations.algorithms.end());
   info.backward_algorithms.assign(declarations.backward_algorithms.begin(),
                                   declarations.backward_algorithms.end());
   return info;
 }
 
-Evaluation::Evaluation(const Declarations &declarations, const Problem &problem,
-                       const Instrument &instrument)
+Evaluation::Evaluation(const Declarations& declarations, const Problem& problem, const Instrument& instrument)
     : problem_(problem), instrument_(instrument) {
   const bool backward = problem.pass == Pass::backward;
-  ASSAY_CHECK(problem.dims.size() == declarations.dims.size(), "{}: {} dims",
-              declarations.name, problem.dims.size());
-  ASSAY_CHECK(problem.params.size() == declarations.params.size(),
-              "{}: {} params", declarations.name, problem.params.size());
-  for (const Dim &dim : declarations.dims) {
+  ASSAY_CHECK(problem.dims.size() == declarations.dims.size(), "{}: {} dims", declarations.name,
+              problem.dims.size());
+  ASSAY_CHECK(problem.params.size() == declarations.params.size(), "{}: {} params", declarations.name,
+              problem.params.size());
+  for (const Dim& dim : declarations.dims) {
     const std::int64_t size = problem.dims[static_cast<std::size_t>(dim.index)];
-    ASSAY_CHECK(size >= dim.min && size % dim.multiple_of == 0, "{}: {} = {}",
-                declarations.name, dim.name, size);
+    ASSAY_CHECK(size >= dim.min && size % dim.multiple_of == 0, "{}: {} = {}", declarations.name, dim.name,
+                size);
   }
-  const auto legal =
-      (backward ? declarations.backward_algorithms : declarations.algorithms)
-          .size();
-  ASSAY_CHECK(instrument.algorithm >= 0 &&
-                  static_cast<std::size_t>(instrument.algorithm) < legal,
-              "{}: algorithm {} of {}", declarations.name, instrument.algorithm,
-              legal);
+  const auto legal = (backward ? declarations.backward_algorithms : declarations.algorithms).size();
+  ASSAY_CHECK(instrument.algorithm >= 0 && static_cast<std::size_t>(instrument.algorithm) < legal,
+              "{}: algorithm {} of {}", declarations.name, instrument.algorithm, legal);
 
   const std::size_t count = declarations.tensors.size();
   views_.resize(count);
@@ -131,37 +111,31 @@ Evaluation::Evaluation(const Declarations &declarations, const Problem &problem,
   results_.reserve(count); // views point into it
   std::size_t given = 0;
   for (std::size_t k = 0; k < count; ++k) {
-    const TensorSpec &spec = declarations.tensors[k];
-    const bool reads =
-        spec.role == Role::input || (backward && spec.role == Role::upstream);
+    const TensorSpec& spec = declarations.tensors[k];
+    const bool reads = spec.role == Role::input || (backward && spec.role == Role::upstream);
     const bool writes = spec.role == (backward ? Role::gradient : Role::output);
-    if (!reads && !writes)
-      continue;
-    TensorView &view = views_[k];
+    if (!reads && !writes) continue;
+    TensorView& view = views_[k];
     view.name = spec.name;
-    const std::vector<std::int64_t> axes =
-        axes_of(spec.shape, declarations.dims, problem.dims);
-    ASSAY_CHECK(axes.size() <= view.shape.size(), "{}: rank {}", spec.name,
-                axes.size());
+    const std::vector<std::int64_t> axes = axes_of(spec.shape, declarations.dims, problem.dims);
+    ASSAY_CHECK(axes.size() <= view.shape.size(), "{}: rank {}", spec.name, axes.size());
     view.rank = static_cast<int>(axes.size());
     std::ranges::copy(axes, view.shape.begin());
     view.count = 1;
-    for (const std::int64_t size : axes)
-      view.count *= size;
+    for (const std::int64_t size : axes) view.count *= size;
     const DType dtype = spec.has_type ? spec.type : problem.dtype;
     const auto elements = static_cast<std::size_t>(view.count);
     if (reads) {
-      ASSAY_CHECK(given < problem.tensors.size(), "{}: tensor {} is not given",
-                  declarations.name, spec.name);
-      const Tensor &tensor = *problem.tensors[given++];
-      ASSAY_CHECK(tensor.dtype == dtype && tensor.shape == axes,
-                  "{}: shape or type of {}", declarations.name, spec.name);
+      ASSAY_CHECK(given < problem.tensors.size(), "{}: tensor {} is not given", declarations.name, spec.name);
+      const Tensor& tensor = *problem.tensors[given++];
+      ASSAY_CHECK(tensor.dtype == dtype && tensor.shape == axes, "{}: shape or type of {}", declarations.name,
+                  spec.name);
       widened_[k].resize(elements);
       widen(dtype, tensor.bytes, widened_[k]);
       view.values = widened_[k].data();
       continue;
     }
-    Evaluated &result = results_.emplace_back();
+    Evaluated& result = results_.emplace_back();
     result.tensor = spec.name;
     result.dtype = dtype;
     result.shape = axes;
@@ -188,38 +162,32 @@ Evaluation::Evaluation(const Declarations &declarations, const Problem &problem,
     }
     view.line_starts = &result.line_starts;
   }
-  ASSAY_CHECK(given == problem.tensors.size(),
-              "{}: {} tensors given, {} wanted", declarations.name,
+  ASSAY_CHECK(given == problem.tensors.size(), "{}: {} tensors given, {} wanted", declarations.name,
               problem.tensors.size(), given);
 
   using Functions = Instrument::Functions;
   using Sign = NumberContext::Sign;
-  number_context = {
-      .random = instrument.seed,
-      .sign = instrument.functions == Functions::all_up     ? Sign::up
-              : instrument.functions == Functions::all_down ? Sign::down
-                                                            : Sign::random,
-      .approximate = instrument.approximate,
-      .exact_points = true,
-      .storage = &format_of(problem.dtype),
-      .accumulate_in_storage = instrument.accumulate_in_storage,
-      .intermediates_in_storage = instrument.intermediates_in_storage};
+  number_context = {.random = instrument.seed,
+                    .sign = instrument.functions == Functions::all_up     ? Sign::up
+                            : instrument.functions == Functions::all_down ? Sign::down
+                                                                          : Sign::random,
+                    .approximate = instrument.approximate,
+                    .exact_points = true,
+                    .storage = &format_of(problem.dtype),
+                    .accumulate_in_storage = instrument.accumulate_in_storage,
+                    .intermediates_in_storage = instrument.intermediates_in_storage};
 }
 
 std::vector<Evaluated> Evaluation::finish() && {
   using Number = Instrument::Number;
-  const bool rounds = instrument_.number == Number::plain ||
-                      instrument_.number == Number::noise;
-  const DType arithmetic =
-      problem_.dtype == DType::f64 ? DType::f64 : DType::f32;
-  for (Evaluated &result : results_) {
-    if (rounds && result.dtype != arithmetic)
-      round_values(result.dtype, result.value, {}, result.value);
+  const bool rounds = instrument_.number == Number::plain || instrument_.number == Number::noise;
+  const DType arithmetic = problem_.dtype == DType::f64 ? DType::f64 : DType::f32;
+  for (Evaluated& result : results_) {
+    if (rounds && result.dtype != arithmetic) round_values(result.dtype, result.value, {}, result.value);
     std::ranges::sort(result.line_starts);
     const auto repeated = std::ranges::unique(result.line_starts);
     result.line_starts.erase(repeated.begin(), repeated.end());
-    result.line_starts.push_back(
-        static_cast<std::int64_t>(result.value.size()));
+    result.line_starts.push_back(static_cast<std::int64_t>(result.value.size()));
   }
   return std::move(results_);
 }

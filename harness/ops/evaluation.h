@@ -13,28 +13,26 @@ namespace assay {
 
 // What info() says, from an operator's declarations.
 struct Declarations {
-  const char *name = "";
+  const char* name = "";
   std::span<const Dim> dims;
   std::span<const TensorSpec> tensors;
   std::span<const Param> params;
-  std::span<const char *const> algorithms, backward_algorithms;
-  bool elementwise = false, exact = false, reduces = false,
-       has_backward = false;
+  std::span<const char* const> algorithms, backward_algorithms;
+  bool elementwise = false, exact = false, reduces = false, has_backward = false;
   double max_ulp_narrow = 1, max_ulp_f32 = 2;
 };
-OpInfo make_info(const Declarations &declarations);
+OpInfo make_info(const Declarations& declarations);
 
 // The size of each axis of a tensor shaped `shape` ("max_position, 2 *
 // head_dim").
-std::vector<std::int64_t> axes_of(const char *shape, std::span<const Dim> dims,
+std::vector<std::int64_t> axes_of(const char* shape, std::span<const Dim> dims,
                                   std::span<const std::int64_t> sizes);
 
 class Evaluation {
-public:
+ public:
   // Checks the problem against the declarations, widens the inputs and makes
   // room for the outputs; sets the thread's number context.
-  Evaluation(const Declarations &declarations, const Problem &problem,
-             const Instrument &instrument);
+  Evaluation(const Declarations& declarations, const Problem& problem, const Instrument& instrument);
 
   template <class N> Run<N> run() {
     Run<N> run;
@@ -49,9 +47,9 @@ public:
   // Rounds plain values to their types, completes the lines.
   std::vector<Evaluated> finish() &&;
 
-private:
-  const Problem &problem_;
-  const Instrument &instrument_;
+ private:
+  const Problem& problem_;
+  const Instrument& instrument_;
   std::vector<TensorView> views_;            // one a tensor of the operator
   std::vector<std::vector<double>> widened_; // of the inputs
   std::vector<Evaluated> results_;

@@ -15,13 +15,11 @@ struct GemmNt {
   static constexpr TensorSpec tensors[] = {a, b, c};
   static constexpr bool reduces = true;
 
-  template <class Run> static void forward(Run &run) {
-    run.lines(m, [](auto &line) {
+  template <class Run> static void forward(Run& run) {
+    run.lines(m, [](auto& line) {
       const auto i = line.index();
       line.each(line.size(n), [&](auto j) {
-        const auto term = [&](auto l) {
-          return line.load(a, {i, l}) * line.load(b, {j, l});
-        };
+        const auto term = [&](auto l) { return line.load(a, {i, l}) * line.load(b, {j, l}); };
         line.store(c, {i, j}, line.sum(line.size(k), term));
       });
     });

@@ -16,13 +16,11 @@ struct L2Normalize {
   static constexpr Param params[] = {eps};
   static constexpr bool reduces = true;
 
-  template <class Run> static void forward(Run &run) {
-    run.lines(rows, [](auto &line) {
+  template <class Run> static void forward(Run& run) {
+    run.lines(rows, [](auto& line) {
       const auto r = line.index(), n = line.size(cols);
       const auto row = [&](auto i) { return line.load(x, {r, i}); };
-      const auto norm =
-          maximum(line.param(eps),
-                  sqrt(line.sum(n, [&](auto i) { return row(i) * row(i); })));
+      const auto norm = maximum(line.param(eps), sqrt(line.sum(n, [&](auto i) { return row(i) * row(i); })));
       line.each(n, [&](auto i) { line.store(y, {r, i}, row(i) / norm); });
     });
   }

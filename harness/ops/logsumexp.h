@@ -15,10 +15,10 @@ struct Logsumexp {
   static constexpr auto y = TensorSpec::output(1, "y", "rows");
   static constexpr TensorSpec tensors[] = {x, y};
   static constexpr bool reduces = true;
-  static constexpr const char *algorithms[] = {"two_pass", "online"};
+  static constexpr const char* algorithms[] = {"two_pass", "online"};
 
-  template <class Run> static void forward(Run &run) {
-    run.lines(rows, [](auto &line) {
+  template <class Run> static void forward(Run& run) {
+    run.lines(rows, [](auto& line) {
       const auto r = line.index(), n = line.size(cols);
       const auto row = [&](auto i) { return line.load(x, {r, i}); };
       const auto largest = line.max(n, row);
@@ -28,9 +28,7 @@ struct Logsumexp {
         const auto state = online_state(line, n, row);
         line.store(y, {r}, state.largest + log(state.total));
       } else {
-        line.store(y, {r}, largest + log(line.sum(n, [&](auto i) {
-                             return exp(row(i) - largest);
-                           })));
+        line.store(y, {r}, largest + log(line.sum(n, [&](auto i) { return exp(row(i) - largest); })));
       }
     });
   }

@@ -14,8 +14,8 @@ struct Mean {
   static constexpr TensorSpec tensors[] = {x, y};
   static constexpr bool reduces = true;
 
-  template <class Run> static void forward(Run &run) {
-    run.lines(rows, [](auto &line) {
+  template <class Run> static void forward(Run& run) {
+    run.lines(rows, [](auto& line) {
       const auto r = line.index(), n = line.size(cols);
       const auto row = [&](auto i) { return line.load(x, {r, i}); };
       line.store(y, {r}, line.sum(n, row) / n);

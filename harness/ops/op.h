@@ -20,14 +20,12 @@ namespace assay {
 struct TensorInfo {
   std::string name;
   Role role = Role::input;
-  std::optional<DType> dtype; // nullopt: T, the case's type
-  std::vector<std::string>
-      shape; // each a dim's name, or an expression of dims ("2 * head_dim")
-  bool optional = false; // a kernel may leave it out
-  bool starts_at_zero =
-      false; // output: the host clears it before the launch (scatter_add_rows)
-  Domain domain;  // which values are legal, for inputs
-  std::string of; // gradient: the input it belongs to; upstream: the output
+  std::optional<DType> dtype;     // nullopt: T, the case's type
+  std::vector<std::string> shape; // each a dim's name, or an expression of dims ("2 * head_dim")
+  bool optional = false;          // a kernel may leave it out
+  bool starts_at_zero = false;    // output: the host clears it before the launch (scatter_add_rows)
+  Domain domain;                  // which values are legal, for inputs
+  std::string of;                 // gradient: the input it belongs to; upstream: the output
 };
 
 struct DimInfo {
@@ -50,19 +48,14 @@ struct OpInfo {
   std::vector<DimInfo> dims;
   std::vector<TensorInfo> tensors;
   std::vector<ParamInfo> params;
-  bool elementwise =
-      false; // judged by ULP as well, forward (method: section 6)
+  bool elementwise = false;  // judged by ULP as well, forward (method: section 6)
   double max_ulp_narrow = 1; // f16 and bf16 outputs
   double max_ulp_f32 = 2;
-  bool exact =
-      false; // outputs have no rounding at all: relu, max, transpose, ...
+  bool exact = false; // outputs have no rounding at all: relu, max, transpose, ...
   bool has_backward = false;
-  bool reduces =
-      false; // has a reduction, so that the order of evaluation matters
-  std::vector<std::string>
-      algorithms; // the legal ones, forward; [0] is the plain formula
-  std::vector<std::string>
-      backward_algorithms; // likewise; empty where there is no backward
+  bool reduces = false;                         // has a reduction, so that the order of evaluation matters
+  std::vector<std::string> algorithms;          // the legal ones, forward; [0] is the plain formula
+  std::vector<std::string> backward_algorithms; // likewise; empty where there is no backward
 };
 
 // Legal orders of a reduction (method: section 7).
@@ -82,15 +75,15 @@ struct Instrument {
   enum class Functions : std::uint8_t { best, all_up, all_down, random_signs };
   Number number = Number::plain;
   Order order = Order::sequential;
-  std::int64_t width = 1; // blocked: elements a block; strided: threads
-  bool contract = false;  // a * b + c is one fused multiply-add wherever the
-                          // formula offers one
-  int algorithm = 0; // index into OpInfo::algorithms, or backward_algorithms
+  std::int64_t width = 1;                // blocked: elements a block; strided: threads
+  bool contract = false;                 // a * b + c is one fused multiply-add wherever the
+                                         // formula offers one
+  int algorithm = 0;                     // index into OpInfo::algorithms, or backward_algorithms
   Functions functions = Functions::best; // transcendentals and rsqrt off by
                                          // their documented maximum
-  bool approximate = false; // functions: the PTX .approx bounds instead of
-                            // CUDA's math library's
-  std::uint64_t seed = 0;   // for noise and random_signs
+  bool approximate = false;              // functions: the PTX .approx bounds instead of
+                                         // CUDA's math library's
+  std::uint64_t seed = 0;                // for noise and random_signs
   // Suspects (method: section 10): ways in which kernels are commonly wrong.
   bool accumulate_in_storage = false;
   bool intermediates_in_storage = false;
@@ -102,27 +95,21 @@ struct Evaluated {
   std::string tensor;
   DType dtype = DType::f32;
   std::vector<std::int64_t> shape;
-  std::vector<double> value; // plain and noise: after rounding to dtype,
-                             // widened; integers exactly
-  std::vector<double>
-      value_low; // golden of f64 cases: the second word of the double-double
-  std::vector<double>
-      bound; // golden: its own error bound; rigorous: the bound on |t - g|
-  std::vector<double>
-      magnitude; // golden: S of method section 3: the sum of magnitudes of the
-                 // terms behind the element, carried through the formula to
-                 // first order; magnitude / |value| is the element's condition
-                 // number
-  std::vector<double>
-      alternative; // golden, integer outputs: another value that is right too
-                   // (beside a tie; the element's definition says when), else
-                   // the value itself; empty for other outputs
-  std::vector<std::uint8_t>
-      formula_overflows; // golden: the legal formula itself may overflow here
-                         // (section 2)
-  std::vector<std::int64_t>
-      line_starts; // first element of each independent line, ascending, ends
-                   // with the count; an elementwise tensor is one line
+  std::vector<double> value;                   // plain and noise: after rounding to dtype,
+                                               // widened; integers exactly
+  std::vector<double> value_low;               // golden of f64 cases: the second word of the double-double
+  std::vector<double> bound;                   // golden: its own error bound; rigorous: the bound on |t - g|
+  std::vector<double> magnitude;               // golden: S of method section 3: the sum of magnitudes of the
+                                               // terms behind the element, carried through the formula to
+                                               // first order; magnitude / |value| is the element's condition
+                                               // number
+  std::vector<double> alternative;             // golden, integer outputs: another value that is right too
+                                               // (beside a tie; the element's definition says when), else
+                                               // the value itself; empty for other outputs
+  std::vector<std::uint8_t> formula_overflows; // golden: the legal formula itself may overflow here
+                                               // (section 2)
+  std::vector<std::int64_t> line_starts;       // first element of each independent line, ascending, ends
+                                               // with the count; an elementwise tensor is one line
 };
 
 // One instance of an operator. tensors: inputs, and for backward also upstream
@@ -132,23 +119,21 @@ struct Problem {
   Pass pass = Pass::forward;
   DType dtype = DType::f32;
   std::vector<std::int64_t> dims; // in OpInfo order
-  std::vector<double>
-      params; // in OpInfo order, already rounded to the param's type
-  std::vector<const Tensor *> tensors;
+  std::vector<double> params;     // in OpInfo order, already rounded to the param's type
+  std::vector<const Tensor*> tensors;
 };
 
 class Op {
-public:
+ public:
   virtual ~Op() = default;
-  virtual const OpInfo &info() const = 0;
+  virtual const OpInfo& info() const = 0;
   // The forward outputs for Pass::forward, the gradients for Pass::backward, in
   // OpInfo order.
-  virtual std::vector<Evaluated>
-  evaluate(const Problem &problem, const Instrument &instrument) const = 0;
+  virtual std::vector<Evaluated> evaluate(const Problem& problem, const Instrument& instrument) const = 0;
 };
 
 // Built-in operators, by name; null where there is none.
-const Op *find_op(std::string_view name);
-std::vector<const Op *> all_ops();
+const Op* find_op(std::string_view name);
+std::vector<const Op*> all_ops();
 
 } // namespace assay

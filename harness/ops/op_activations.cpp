@@ -5,8 +5,8 @@
 #include "harness/ops/tanh.h"
 
 namespace assay {
-template const Op &op_of<Relu>();
-template const Op &op_of<Silu>();
-template const Op &op_of<Sigmoid>();
-template const Op &op_of<Tanh>();
+template const Op& op_of<Relu>();
+template const Op& op_of<Silu>();
+template const Op& op_of<Sigmoid>();
+template const Op& op_of<Tanh>();
 } // namespace assay

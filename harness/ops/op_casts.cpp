@@ -5,8 +5,8 @@
 #include "harness/ops/quantize_rows_i8.h"
 
 namespace assay {
-template const Op &op_of<Add>();
-template const Op &op_of<CastF8E4m3>();
-template const Op &op_of<DequantizeRowsI8>();
-template const Op &op_of<QuantizeRowsI8>();
+template const Op& op_of<Add>();
+template const Op& op_of<CastF8E4m3>();
+template const Op& op_of<DequantizeRowsI8>();
+template const Op& op_of<QuantizeRowsI8>();
 } // namespace assay

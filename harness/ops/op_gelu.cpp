@@ -4,7 +4,7 @@
 #include "harness/ops/swiglu.h"
 
 namespace assay {
-template const Op &op_of<GeluErf>();
-template const Op &op_of<GeluTanh>();
-template const Op &op_of<Swiglu>();
+template const Op& op_of<GeluErf>();
+template const Op& op_of<GeluTanh>();
+template const Op& op_of<Swiglu>();
 } // namespace assay

@@ -4,7 +4,7 @@
 #include "harness/ops/variance.h"
 
 namespace assay {
-template const Op &op_of<Layernorm>();
-template const Op &op_of<Variance>();
-template const Op &op_of<L2Normalize>();
+template const Op& op_of<Layernorm>();
+template const Op& op_of<Variance>();
+template const Op& op_of<L2Normalize>();
 } // namespace assay

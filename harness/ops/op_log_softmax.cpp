@@ -4,7 +4,7 @@
 #include "harness/ops/logsumexp.h"
 
 namespace assay {
-template const Op &op_of<LogSoftmax>();
-template const Op &op_of<CrossEntropy>();
-template const Op &op_of<Logsumexp>();
+template const Op& op_of<LogSoftmax>();
+template const Op& op_of<CrossEntropy>();
+template const Op& op_of<Logsumexp>();
 } // namespace assay

@@ -5,8 +5,8 @@
 #include "harness/ops/transpose.h"
 
 namespace assay {
-template const Op &op_of<Transpose>();
-template const Op &op_of<GatherRows>();
-template const Op &op_of<ScatterAddRows>();
-template const Op &op_of<Rope>();
+template const Op& op_of<Transpose>();
+template const Op& op_of<GatherRows>();
+template const Op& op_of<ScatterAddRows>();
+template const Op& op_of<Rope>();
 } // namespace assay

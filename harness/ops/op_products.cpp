@@ -5,8 +5,8 @@
 #include "harness/ops/gemm_nt.h"
 
 namespace assay {
-template const Op &op_of<Gemm>();
-template const Op &op_of<GemmNt>();
-template const Op &op_of<Attention>();
-template const Op &op_of<CausalConv1d>();
+template const Op& op_of<Gemm>();
+template const Op& op_of<GemmNt>();
+template const Op& op_of<Attention>();
+template const Op& op_of<CausalConv1d>();
 } // namespace assay

@@ -6,9 +6,9 @@
 #include "harness/ops/sum.h"
 
 namespace assay {
-template const Op &op_of<Sum>();
-template const Op &op_of<Mean>();
-template const Op &op_of<Max>();
-template const Op &op_of<Argmax>();
-template const Op &op_of<Cumsum>();
+template const Op& op_of<Sum>();
+template const Op& op_of<Mean>();
+template const Op& op_of<Max>();
+template const Op& op_of<Argmax>();
+template const Op& op_of<Cumsum>();
 } // namespace assay

@@ -2,6 +2,6 @@
 #include "harness/ops/rmsnorm.h"
 
 namespace assay {
-template const Op &op_of<Rmsnorm>();
-template const Op &op_of<OffsetRmsnorm>();
+template const Op& op_of<Rmsnorm>();
+template const Op& op_of<OffsetRmsnorm>();
 } // namespace assay

@@ -3,6 +3,6 @@
 #include "harness/ops/softmax.h"
 
 namespace assay {
-template const Op &op_of<Softmax>();
-template const Op &op_of<MaskedSoftmax>();
+template const Op& op_of<Softmax>();
+template const Op& op_of<MaskedSoftmax>();
 } // namespace assay

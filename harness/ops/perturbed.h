@@ -29,76 +29,57 @@ template <class N, class Real> struct Perturbed : Operators<N> {
   template <Literal T> Perturbed(T exact) : v(static_cast<Real>(exact)) {}
   Perturbed(Constant c) : v(static_cast<Real>(c.high)) {}
 
-  static N add(const N &a, const N &b) {
-    return N::after_add(a.v, b.v, a.v + b.v);
-  }
-  static N multiply(const N &a, const N &b) {
-    return N::after_multiply(a.v, b.v, a.v * b.v);
-  }
-  static N divide(const N &a, const N &b) {
-    return N::after_divide(a.v, b.v, a.v / b.v);
-  }
-  static N negate(const N &a) { return -a.v; }
-  static N absolute(const N &a) { return std::fabs(a.v); }
-  static void raise(N &largest, const N &b) {
-    largest.v = b.v > largest.v || b.v != b.v ? b.v : largest.v;
-  }
-  static bool less(const N &a, const N &b) { return a.v < b.v; }
-  static bool equal(const N &a, const N &b) { return a.v == b.v; }
-  template <Function function> static N apply(const N &a) {
+  static N add(const N& a, const N& b) { return N::after_add(a.v, b.v, a.v + b.v); }
+  static N multiply(const N& a, const N& b) { return N::after_multiply(a.v, b.v, a.v * b.v); }
+  static N divide(const N& a, const N& b) { return N::after_divide(a.v, b.v, a.v / b.v); }
+  static N negate(const N& a) { return -a.v; }
+  static N absolute(const N& a) { return std::fabs(a.v); }
+  static void raise(N& largest, const N& b) { largest.v = b.v > largest.v || b.v != b.v ? b.v : largest.v; }
+  static bool less(const N& a, const N& b) { return a.v < b.v; }
+  static bool equal(const N& a, const N& b) { return a.v == b.v; }
+  template <Function function> static N apply(const N& a) {
     return N::template after<function>(a.v, evaluate<function>(a.v));
   }
 
   struct Sum {
     N total;
-    void add(const N &term) { total = N::accumulate(total, term); }
-    void merge(const Sum &other) { total = N::accumulate(total, other.total); }
+    void add(const N& term) { total = N::accumulate(total, term); }
+    void merge(const Sum& other) { total = N::accumulate(total, other.total); }
     N value() const { return total; }
   };
-  static N accumulate(const N &total, const N &term) { return total + term; }
+  static N accumulate(const N& total, const N& term) { return total + term; }
   static constexpr bool any_order = false;
 
   DoubleDouble value() const { return static_cast<double>(v); }
-  N rounded(const Format &storage) const {
-    return static_cast<Real>(round_to(storage, v));
-  }
+  N rounded(const Format& storage) const { return static_cast<Real>(round_to(storage, v)); }
   static N load(double exact) { return static_cast<Real>(exact); }
-  void store(const Slot &slot, long long i) const { slot.value[i] = v; }
+  void store(const Slot& slot, long long i) const { slot.value[i] = v; }
 };
 
-template <class Real>
-struct FunctionError : Perturbed<FunctionError<Real>, Real> {
+template <class Real> struct FunctionError : Perturbed<FunctionError<Real>, Real> {
   using Perturbed<FunctionError, Real>::Perturbed;
 
   static Real off(Real r, double error) {
-    if (!(error > 0) || !std::isfinite(r))
-      return r;
+    if (!(error > 0) || !std::isfinite(r)) return r;
     using Sign = NumberContext::Sign;
-    NumberContext &context = number_context;
-    const bool up = context.sign == Sign::random ? context.coin()
-                                                 : context.sign == Sign::up;
+    NumberContext& context = number_context;
+    const bool up = context.sign == Sign::random ? context.coin() : context.sign == Sign::up;
     return static_cast<Real>(up ? r + error : r - error);
   }
   static FunctionError after_add(Real, Real, Real r) { return r; }
   static FunctionError after_multiply(Real, Real, Real r) { return r; }
   static FunctionError after_divide(Real, Real, Real r) {
-    return r == 0 ? r
-                  : off(r, documented_division_error<Real>(
-                               r, number_context.approximate));
+    return r == 0 ? r : off(r, documented_division_error<Real>(r, number_context.approximate));
   }
   template <Function function> static FunctionError after(Real x, Real r) {
-    if (is_exact_at<function>(x) || r == 0)
-      return r;
-    const Real best =
-        std::is_same_v<Real, float> // correctly rounded
-            ? static_cast<Real>(evaluate<function>(static_cast<double>(x)))
-            : static_cast<Real>(wide_function<function>(x, 0).high);
-    const Real moved = off(best, documented_error<function, Real>(
-                                     x, best, number_context.approximate));
+    if (is_exact_at<function>(x) || r == 0) return r;
+    const Real best = std::is_same_v<Real, float> // correctly rounded
+                          ? static_cast<Real>(evaluate<function>(static_cast<double>(x)))
+                          : static_cast<Real>(wide_function<function>(x, 0).high);
+    const Real moved = off(best, documented_error<function, Real>(x, best, number_context.approximate));
     // No implementation goes past 0 here.
-    constexpr bool positive =
-        function == Function::exp || function == Function::erfc ||
-        function == Function::sqrt || function == Function::rsqrt;
+    constexpr bool positive = function == Function::exp || function == Function::erfc ||
+                              function == Function::sqrt || function == Function::rsqrt;
     return positive && moved < 0 ? Real(0) : moved;
   }
 };
@@ -109,37 +90,28 @@ template <class Real> struct Noisy : Perturbed<Noisy<Real>, Real> {
   // The exact result is r plus something of rest's sign: one of its two
   // neighbours.
   static Noisy either(Real r, double rest) {
-    if (!(rest > 0 || rest < 0) || !std::isfinite(r) || !number_context.coin())
-      return r;
+    if (!(rest > 0 || rest < 0) || !std::isfinite(r) || !number_context.coin()) return r;
     return neighbour(r, rest > 0);
   }
   static Real neighbour(Real r, bool up) {
-    using Bits = std::conditional_t<std::is_same_v<Real, float>, std::uint32_t,
-                                    std::uint64_t>;
+    using Bits = std::conditional_t<std::is_same_v<Real, float>, std::uint32_t, std::uint64_t>;
     constexpr Real smallest = std::numeric_limits<Real>::denorm_min();
-    if (r == 0)
-      return up ? smallest : -smallest;
-    return std::bit_cast<Real>(std::bit_cast<Bits>(r) +
-                               ((r > 0) == up ? Bits(1) : ~Bits(0)));
+    if (r == 0) return up ? smallest : -smallest;
+    return std::bit_cast<Real>(std::bit_cast<Bits>(r) + ((r > 0) == up ? Bits(1) : ~Bits(0)));
   }
   static Noisy after_add(Real a, Real b, Real r) { // Knuth's two-sum: exact
     const Real part = r - a;
     return either(r, (a - (r - part)) + (b - part));
   }
-  static Noisy after_multiply(Real a, Real b, Real r) {
-    return either(r, std::fma(a, b, -r));
-  }
+  static Noisy after_multiply(Real a, Real b, Real r) { return either(r, std::fma(a, b, -r)); }
   static Noisy after_divide(Real a, Real b, Real r) {
     const Real rest = std::fma(-r, b, a);
     return either(r, std::signbit(b) ? -rest : rest);
   }
   template <Function function> static Noisy after(Real x, Real r) {
-    if constexpr (function == Function::sqrt)
-      return either(r, std::fma(-r, r, x));
-    if constexpr (function == Function::rsqrt)
-      return Noisy(1) / sqrt(Noisy(x));
-    if (is_exact_at<function>(x) || r == 0)
-      return r;
+    if constexpr (function == Function::sqrt) return either(r, std::fma(-r, r, x));
+    if constexpr (function == Function::rsqrt) return Noisy(1) / sqrt(Noisy(x));
+    if (is_exact_at<function>(x) || r == 0) return r;
     if constexpr (std::is_same_v<Real, float>) {
       const double wide = evaluate<function>(static_cast<double>(x));
       const auto nearest = static_cast<float>(wide);
@@ -155,16 +127,12 @@ template <class Real> struct Stored : Perturbed<Stored<Real>, Real> {
   static Stored narrow(Real r, bool wanted) {
     return wanted ? static_cast<Real>(round_to(*number_context.storage, r)) : r;
   }
-  static Stored intermediate(Real r) {
-    return narrow(r, number_context.intermediates_in_storage);
-  }
+  static Stored intermediate(Real r) { return narrow(r, number_context.intermediates_in_storage); }
   static Stored after_add(Real, Real, Real r) { return intermediate(r); }
   static Stored after_multiply(Real, Real, Real r) { return intermediate(r); }
   static Stored after_divide(Real, Real, Real r) { return intermediate(r); }
-  template <Function function> static Stored after(Real, Real r) {
-    return intermediate(r);
-  }
-  static Stored accumulate(const Stored &total, const Stored &term) {
+  template <Function function> static Stored after(Real, Real r) { return intermediate(r); }
+  static Stored accumulate(const Stored& total, const Stored& term) {
     return narrow(total.v + term.v, number_context.accumulate_in_storage);
   }
 };

@@ -11,8 +11,7 @@
 
 namespace assay {
 
-template <class Real, bool contract>
-struct Plain : Operators<Plain<Real, contract>> {
+template <class Real, bool contract> struct Plain : Operators<Plain<Real, contract>> {
   Real v = 0;
 
   Plain() = default;
@@ -24,63 +23,47 @@ struct Plain : Operators<Plain<Real, contract>> {
     Real a, b;
     Product(Real left, Real right) : a(left), b(right) {}
     operator Plain() const { return Plain(a * b); }
-    friend Plain operator+(const Product &p, const Plain &c) {
-      return std::fma(p.a, p.b, c.v);
-    }
-    friend Plain operator+(const Plain &c, const Product &p) {
-      return std::fma(p.a, p.b, c.v);
-    }
-    friend Plain operator+(const Product &p, const Product &q) {
-      return std::fma(p.a, p.b, q.a * q.b);
-    }
-    friend Plain operator-(const Product &p, const Plain &c) {
-      return std::fma(p.a, p.b, -c.v);
-    }
-    friend Plain operator-(const Plain &c, const Product &p) {
-      return std::fma(-p.a, p.b, c.v);
-    }
-    friend Plain operator-(const Product &p, const Product &q) {
-      return std::fma(p.a, p.b, -(q.a * q.b));
-    }
+    friend Plain operator+(const Product& p, const Plain& c) { return std::fma(p.a, p.b, c.v); }
+    friend Plain operator+(const Plain& c, const Product& p) { return std::fma(p.a, p.b, c.v); }
+    friend Plain operator+(const Product& p, const Product& q) { return std::fma(p.a, p.b, q.a * q.b); }
+    friend Plain operator-(const Product& p, const Plain& c) { return std::fma(p.a, p.b, -c.v); }
+    friend Plain operator-(const Plain& c, const Product& p) { return std::fma(-p.a, p.b, c.v); }
+    friend Plain operator-(const Product& p, const Product& q) { return std::fma(p.a, p.b, -(q.a * q.b)); }
   };
 
-  static Plain add(const Plain &a, const Plain &b) { return a.v + b.v; }
-  static auto multiply(const Plain &a, const Plain &b) {
+  static Plain add(const Plain& a, const Plain& b) { return a.v + b.v; }
+  static auto multiply(const Plain& a, const Plain& b) {
     if constexpr (contract) {
       return Product(a.v, b.v);
     } else {
       return Plain(a.v * b.v);
     }
   }
-  static Plain divide(const Plain &a, const Plain &b) { return a.v / b.v; }
-  static Plain negate(const Plain &a) { return -a.v; }
-  static Plain absolute(const Plain &a) { return std::fabs(a.v); }
+  static Plain divide(const Plain& a, const Plain& b) { return a.v / b.v; }
+  static Plain negate(const Plain& a) { return -a.v; }
+  static Plain absolute(const Plain& a) { return std::fabs(a.v); }
   // largest = the larger of the two; NaN wins.
-  static void raise(Plain &largest, const Plain &b) {
+  static void raise(Plain& largest, const Plain& b) {
     largest.v = b.v > largest.v || b.v != b.v ? b.v : largest.v;
   }
-  static bool less(const Plain &a, const Plain &b) { return a.v < b.v; }
-  static bool equal(const Plain &a, const Plain &b) { return a.v == b.v; }
-  template <Function function> static Plain apply(const Plain &a) {
-    return evaluate<function>(a.v);
-  }
+  static bool less(const Plain& a, const Plain& b) { return a.v < b.v; }
+  static bool equal(const Plain& a, const Plain& b) { return a.v == b.v; }
+  template <Function function> static Plain apply(const Plain& a) { return evaluate<function>(a.v); }
 
   // A running sum.
   struct Sum {
     Plain total;
-    void add(const Plain &term) { total = total + term; }
-    void add(const Product &term) { total = total + term; }
-    void merge(const Sum &other) { total = total + other.total; }
+    void add(const Plain& term) { total = total + term; }
+    void add(const Product& term) { total = total + term; }
+    void merge(const Sum& other) { total = total + other.total; }
     Plain value() const { return total; }
   };
   static constexpr bool any_order = false; // a sum's value depends on its order
 
   DoubleDouble value() const { return static_cast<double>(v); }
-  Plain rounded(const Format &storage) const {
-    return static_cast<Real>(round_to(storage, v));
-  }
+  Plain rounded(const Format& storage) const { return static_cast<Real>(round_to(storage, v)); }
   static Plain load(double exact) { return static_cast<Real>(exact); }
-  void store(const Slot &slot, long long i) const { slot.value[i] = v; }
+  void store(const Slot& slot, long long i) const { slot.value[i] = v; }
 };
 
 } // namespace assay

@@ -12,20 +12,16 @@
 namespace assay {
 
 template <class First, class Add>
-auto reduce_run(std::int64_t begin, std::int64_t end, std::int64_t step,
-                const First &first, const Add &add) {
+auto reduce_run(std::int64_t begin, std::int64_t end, std::int64_t step, const First& first, const Add& add) {
   auto partial = first(begin);
-  for (std::int64_t i = begin + step; i < end; i += step)
-    add(partial, i);
+  for (std::int64_t i = begin + step; i < end; i += step) add(partial, i);
   return partial;
 }
 
 template <class First, class Add, class Merge>
-auto reduce_pairwise(std::int64_t begin, std::int64_t end, const First &first,
-                     const Add &add, const Merge &merge)
-    -> decltype(first(begin)) {
-  if (end - begin <= 2)
-    return reduce_run(begin, end, 1, first, add);
+auto reduce_pairwise(std::int64_t begin, std::int64_t end, const First& first, const Add& add,
+                     const Merge& merge) -> decltype(first(begin)) {
+  if (end - begin <= 2) return reduce_run(begin, end, 1, first, add);
   const std::int64_t middle = begin + (end - begin + 1) / 2;
   auto left = reduce_pairwise(begin, middle, first, add, merge);
   merge(left, reduce_pairwise(middle, end, first, add, merge));
@@ -35,26 +31,24 @@ auto reduce_pairwise(std::int64_t begin, std::int64_t end, const First &first,
 // A block of `width` threads: thread t takes items t, t + width, ...; then
 // partials half the block apart are joined until one is left.
 template <class First, class Add, class Merge>
-auto reduce_strided(std::int64_t n, std::int64_t width, const First &first,
-                    const Add &add, const Merge &merge) {
+auto reduce_strided(std::int64_t n, std::int64_t width, const First& first, const Add& add,
+                    const Merge& merge) {
   std::vector<decltype(first(n))> partials;
   std::int64_t live = std::min(std::max<std::int64_t>(width, 1), n);
   partials.reserve(static_cast<std::size_t>(live));
-  for (std::int64_t t = 0; t < live; ++t)
-    partials.push_back(reduce_run(t, n, live, first, add));
+  for (std::int64_t t = 0; t < live; ++t) partials.push_back(reduce_run(t, n, live, first, add));
   while (live > 1) {
     const std::int64_t half = (live + 1) / 2;
     for (std::int64_t t = 0; t + half < live; ++t)
-      merge(partials[static_cast<std::size_t>(t)],
-            partials[static_cast<std::size_t>(t + half)]);
+      merge(partials[static_cast<std::size_t>(t)], partials[static_cast<std::size_t>(t + half)]);
     live = half;
   }
   return partials.front();
 }
 
 template <class First, class Add, class Merge>
-auto reduce(Order order, std::int64_t width, std::int64_t n, const First &first,
-            const Add &add, const Merge &merge) {
+auto reduce(Order order, std::int64_t width, std::int64_t n, const First& first, const Add& add,
+            const Merge& merge) {
   switch (order) {
   case Order::pairwise:
     return reduce_pairwise(0, n, first, add, merge);

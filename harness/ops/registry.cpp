@@ -4,12 +4,12 @@
 
 namespace assay {
 
-template <class Formula> const Op &op_of();
+template <class Formula> const Op& op_of();
 
 // Declares the formula and that op_of it is compiled elsewhere.
-#define ASSAY_OP(Formula)                                                      \
-  struct Formula;                                                              \
-  extern template const Op &op_of<Formula>();
+#define ASSAY_OP(Formula)                                                                                    \
+  struct Formula;                                                                                            \
+  extern template const Op& op_of<Formula>();
 
 ASSAY_OP(Add)
 ASSAY_OP(Argmax)
@@ -48,8 +48,8 @@ ASSAY_OP(Variance)
 
 #undef ASSAY_OP
 
-std::vector<const Op *> all_ops() {
-  static const std::vector<const Op *> ops = {
+std::vector<const Op*> all_ops() {
+  static const std::vector<const Op*> ops = {
       &op_of<Add>(),           &op_of<Argmax>(),
       &op_of<Attention>(),     &op_of<CastF8E4m3>(),
       &op_of<CausalConv1d>(),  &op_of<CrossEntropy>(),
@@ -71,10 +71,9 @@ std::vector<const Op *> all_ops() {
   return ops;
 }
 
-const Op *find_op(std::string_view name) {
-  for (const Op *op : all_ops())
-    if (op->info().name == name)
-      return op;
+const Op* find_op(std::string_view name) {
+  for (const Op* op : all_ops())
+    if (op->info().name == name) return op;
   return nullptr;
 }
 

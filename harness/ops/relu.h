@@ -10,12 +10,10 @@ struct Relu : Elementwise<Relu> {
   static constexpr bool exact = true;
   static constexpr double max_ulp_narrow = 0, max_ulp_f32 = 0;
 
-  template <class Line, class Number>
-  static Number value(const Line &, const Number &x) {
+  template <class Line, class Number> static Number value(const Line&, const Number& x) {
     return maximum(Number(0), x);
   }
-  template <class Line, class Number>
-  static Number slope(const Line &, const Number &x) {
+  template <class Line, class Number> static Number slope(const Line&, const Number& x) {
     return x > 0 ? Number(1) : x < 0 || x == 0 ? Number(0) : x;
   }
 };

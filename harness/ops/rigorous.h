@@ -24,8 +24,7 @@ template <class Real> struct Rigorous : Operators<Rigorous<Real>> {
   static constexpr double u = std::numeric_limits<Real>::epsilon() / 2;
   // Half the smallest subnormal; for double, where no double holds it, the
   // whole.
-  static constexpr double half_subnormal =
-      std::is_same_v<Real, float> ? 0x1p-150 : 0x1p-1074;
+  static constexpr double half_subnormal = std::is_same_v<Real, float> ? 0x1p-150 : 0x1p-1074;
   static constexpr double min_normal = std::numeric_limits<Real>::min();
   static constexpr double largest = std::numeric_limits<Real>::max();
   static constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -40,124 +39,92 @@ template <class Real> struct Rigorous : Operators<Rigorous<Real>> {
 
   // One rounding of a result that lies within `passed` of v. Sums do not
   // underflow: they are exact there.
-  static Rigorous rounded_once(double v, double passed,
-                               bool may_underflow = true) {
+  static Rigorous rounded_once(double v, double passed, bool may_underflow = true) {
     const double size = std::fabs(v) + passed;
     double error = passed + u * size;
-    if (may_underflow && size > 0 && std::fabs(v) - passed < min_normal)
-      error += half_subnormal;
-    if (!(size + error < largest))
-      error = infinity;
+    if (may_underflow && size > 0 && std::fabs(v) - passed < min_normal) error += half_subnormal;
+    if (!(size + error < largest)) error = infinity;
     return {v, error};
   }
 
-  static Rigorous add(const Rigorous &a, const Rigorous &b) {
+  static Rigorous add(const Rigorous& a, const Rigorous& b) {
     return rounded_once(a.v + b.v, a.error + b.error, false);
   }
-  static Rigorous multiply(const Rigorous &a, const Rigorous &b) {
-    return rounded_once(a.v * b.v, times(std::fabs(a.v), b.error) +
-                                       times(std::fabs(b.v), a.error) +
+  static Rigorous multiply(const Rigorous& a, const Rigorous& b) {
+    return rounded_once(a.v * b.v, times(std::fabs(a.v), b.error) + times(std::fabs(b.v), a.error) +
                                        3 * times(a.error, b.error));
   }
-  static Rigorous divide(const Rigorous &a, const Rigorous &b) {
+  static Rigorous divide(const Rigorous& a, const Rigorous& b) {
     const double quotient = a.v / b.v;
-    const double clearance =
-        std::fabs(b.v) -
-        2 * b.error; // of |t_b|; |truth of b| is at least |v| - error
-    if (!(clearance > 0))
-      return {quotient, b.v == 0 && b.error == 0 ? 0 : infinity};
-    const double largest_quotient =
-        (std::fabs(a.v) + a.error) / (std::fabs(b.v) - b.error);
-    const double passed = (a.error + times(largest_quotient, b.error)) /
-                          clearance * (1 + 0x1p-40);
+    const double clearance = std::fabs(b.v) - 2 * b.error; // of |t_b|; |truth of b| is at least |v| - error
+    if (!(clearance > 0)) return {quotient, b.v == 0 && b.error == 0 ? 0 : infinity};
+    const double largest_quotient = (std::fabs(a.v) + a.error) / (std::fabs(b.v) - b.error);
+    const double passed = (a.error + times(largest_quotient, b.error)) / clearance * (1 + 0x1p-40);
     Rigorous result = rounded_once(quotient, passed);
-    result.error += documented_division_error<Real>(
-        std::fabs(quotient) + passed, number_context.approximate);
+    result.error += documented_division_error<Real>(std::fabs(quotient) + passed, number_context.approximate);
     return result;
   }
-  static Rigorous negate(const Rigorous &a) { return {-a.v, a.error}; }
-  static Rigorous absolute(const Rigorous &a) {
-    return {std::fabs(a.v), a.error};
+  static Rigorous negate(const Rigorous& a) { return {-a.v, a.error}; }
+  static Rigorous absolute(const Rigorous& a) { return {std::fabs(a.v), a.error}; }
+  static void raise(Rigorous& top, const Rigorous& b) {
+    if (b.v > top.v || b.v != b.v) top.v = b.v;
+    if (b.error > top.error) top.error = b.error;
   }
-  static void raise(Rigorous &top, const Rigorous &b) {
-    if (b.v > top.v || b.v != b.v)
-      top.v = b.v;
-    if (b.error > top.error)
-      top.error = b.error;
-  }
-  static bool less(const Rigorous &a, const Rigorous &b) { return a.v < b.v; }
-  static bool equal(const Rigorous &a, const Rigorous &b) { return a.v == b.v; }
+  static bool less(const Rigorous& a, const Rigorous& b) { return a.v < b.v; }
+  static bool equal(const Rigorous& a, const Rigorous& b) { return a.v == b.v; }
 
-  template <Function function> static Rigorous apply(const Rigorous &x) {
+  template <Function function> static Rigorous apply(const Rigorous& x) {
     const double y = evaluate<function>(x.v);
-    if (!std::isfinite(y))
-      return {y, std::isfinite(x.v) && !is_pole<function>(x.v) ? infinity
-                                                               : x.error};
-    const double passed =
-        x.error == 0 ? 0
-                     : passed_error<function>(x.v, x.error, y) * (1 + 0x1p-40);
-    if (number_context.exact_points && x.error == 0 &&
-        is_exact_at<function>(x.v))
-      return {y, 0};
+    if (!std::isfinite(y)) return {y, std::isfinite(x.v) && !is_pole<function>(x.v) ? infinity : x.error};
+    const double passed = x.error == 0 ? 0 : passed_error<function>(x.v, x.error, y) * (1 + 0x1p-40);
+    if (number_context.exact_points && x.error == 0 && is_exact_at<function>(x.v)) return {y, 0};
     Rigorous result = rounded_once(y, passed);
     const double size = std::fabs(y) + passed;
     if (result.error < infinity && std::isfinite(x.v)) {
-      const auto documented =
-          [&](double at) { // the result may round up to the next binade
-            return documented_error<function, Real>(at, size * (1 + 2 * u),
-                                                    number_context.approximate);
-          };
+      const auto documented = [&](double at) { // the result may round up to the next binade
+        return documented_error<function, Real>(at, size * (1 + 2 * u), number_context.approximate);
+      };
       result.error +=
-          std::fmax(documented(x.v), std::fmax(documented(x.v - x.error),
-                                               documented(x.v + x.error)));
+          std::fmax(documented(x.v), std::fmax(documented(x.v - x.error), documented(x.v + x.error)));
     }
     return result;
   }
 
   struct Sum {
     double total = 0, correction = 0, size = 0, error = 0, count = 0;
-    void add(const Rigorous &term) {
-      if (term.v == 0 && term.error == 0)
-        return; // adding an exact 0 is exact
+    void add(const Rigorous& term) {
+      if (term.v == 0 && term.error == 0) return; // adding an exact 0 is exact
       const double sum = total + term.v;
       if (std::isfinite(sum))
-        correction += std::fabs(total) >= std::fabs(term.v)
-                          ? (total - sum) + term.v
-                          : (term.v - sum) + total;
+        correction += std::fabs(total) >= std::fabs(term.v) ? (total - sum) + term.v : (term.v - sum) + total;
       total = sum;
       size += std::fabs(term.v);
       error += term.error;
       count += 1;
     }
-    void merge(const Sum &) = delete; // one bound serves every order
+    void merge(const Sum&) = delete; // one bound serves every order
     Rigorous value() const {
       const double steps = (count > 1 ? count - 1 : 0) * u;
-      if (!(steps < 0.5) || !(size + error < largest))
-        return {total + correction, infinity};
+      if (!(steps < 0.5) || !(size + error < largest)) return {total + correction, infinity};
       return {total + correction, error + steps / (1 - steps) * (size + error)};
     }
   };
   static constexpr bool any_order = true;
 
   DoubleDouble value() const { return v; }
-  Rigorous rounded(const Format &storage) const {
+  Rigorous rounded(const Format& storage) const {
     const double size = std::fabs(v) + error;
-    if (storage.precision == std::numeric_limits<Real>::digits)
-      return *this;
-    if (size >= storage.largest)
-      return {v, infinity};
-    return {v, error + std::ldexp(size, -storage.precision) +
-                   (size > 0 ? storage.min_subnormal / 2 : 0)};
+    if (storage.precision == std::numeric_limits<Real>::digits) return *this;
+    if (size >= storage.largest) return {v, infinity};
+    return {v, error + std::ldexp(size, -storage.precision) + (size > 0 ? storage.min_subnormal / 2 : 0)};
   }
   static Rigorous load(double exact) { return exact; }
-  void store(const Slot &slot, long long i) const {
+  void store(const Slot& slot, long long i) const {
     slot.value[i] = v;
-    slot.bound[i] = std::isfinite(v)
-                        ? (error == error ? error * (1 + 0x1p-20) : infinity)
-                        : 0;
+    slot.bound[i] = std::isfinite(v) ? (error == error ? error * (1 + 0x1p-20) : infinity) : 0;
   }
 
-private:
+ private:
   static double times(double size, double error) {
     return error == 0 ? 0 : size * error;
   } // inf * 0 is 0 here

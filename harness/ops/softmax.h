@@ -17,31 +17,26 @@ struct Softmax {
   static constexpr auto grad_x = TensorSpec::gradient(3, "grad_x", x);
   static constexpr TensorSpec tensors[] = {x, y, grad_y, grad_x};
   static constexpr bool reduces = true;
-  static constexpr const char *algorithms[] = {"two_pass", "online"};
-  static constexpr const char *backward_algorithms[] = {"stored", "recomputed"};
+  static constexpr const char* algorithms[] = {"two_pass", "online"};
+  static constexpr const char* backward_algorithms[] = {"stored", "recomputed"};
 
-  template <class Run> static void forward(Run &run) {
-    run.lines(rows, [](auto &line) {
+  template <class Run> static void forward(Run& run) {
+    run.lines(rows, [](auto& line) {
       const auto r = line.index(), n = line.size(cols);
-      const auto p = softmax_row(
-          line, n, [&](auto i) { return line.load(x, {r, i}); },
-          line.algorithm());
+      const auto p = softmax_row(line, n, [&](auto i) { return line.load(x, {r, i}); }, line.algorithm());
       line.each(n, [&](auto i) { line.store(y, {r, i}, p[i]); });
     });
   }
 
   // grad_x = y * (grad_y - sum grad_y * y), with y as forward stored it.
-  template <class Run> static void backward(Run &run) {
-    run.lines(rows, [](auto &line) {
+  template <class Run> static void backward(Run& run) {
+    run.lines(rows, [](auto& line) {
       const auto r = line.index(), n = line.size(cols);
-      const auto p =
-          softmax_row(line, n, [&](auto i) { return line.load(x, {r, i}); });
-      if (line.algorithm() == 0)
-        line.each(n, [&](auto i) { p[i] = line.round(p[i]); });
+      const auto p = softmax_row(line, n, [&](auto i) { return line.load(x, {r, i}); });
+      if (line.algorithm() == 0) line.each(n, [&](auto i) { p[i] = line.round(p[i]); });
       const auto g = [&](auto i) { return line.load(grad_y, {r, i}); };
       const auto dot = line.sum(n, [&](auto i) { return g(i) * p[i]; });
-      line.each(
-          n, [&](auto i) { line.store(grad_x, {r, i}, p[i] * (g(i) - dot)); });
+      line.each(n, [&](auto i) { line.store(grad_x, {r, i}, p[i] * (g(i) - dot)); });
     });
   }
 };

@@ -6,9 +6,8 @@ namespace assay {
 
 // exp(from - to) for a running maximum that rises from `from` to `to`; nothing
 // but -inf so far: 1, whatever it scales.
-template <class Number> Number rescale(const Number &from, const Number &to) {
-  return from == to && to == Number(-__builtin_huge_val()) ? Number(1)
-                                                           : exp(from - to);
+template <class Number> Number rescale(const Number& from, const Number& to) {
+  return from == to && to == Number(-__builtin_huge_val()) ? Number(1) : exp(from - to);
 }
 
 // The largest of some elements, and the sum of exp(element - largest).
@@ -19,43 +18,35 @@ template <class Number> struct SoftmaxState {
 enum SoftmaxAlgorithm { two_pass, online };
 
 // The state of row(0), ..., row(n - 1) by rescaling, n >= 1.
-template <class Line, class Row>
-auto online_state(const Line &line, long long n, const Row &row) {
+template <class Line, class Row> auto online_state(const Line& line, long long n, const Row& row) {
   using Number = typename Line::Number;
   using State = SoftmaxState<Number>;
   return line.combine(
       n, [&](auto i) { return State{row(i), 1}; },
-      [](const State &a, const State &b) {
+      [](const State& a, const State& b) {
         const Number largest = maximum(a.largest, b.largest);
-        return State{largest, a.total * rescale(a.largest, largest) +
-                                  b.total * rescale(b.largest, largest)};
+        return State{largest, a.total * rescale(a.largest, largest) + b.total * rescale(b.largest, largest)};
       });
 }
 
 // The state in either algorithm, n >= 1.
 template <class Line, class Row>
-auto softmax_state(const Line &line, long long n, const Row &row,
-                   int algorithm = two_pass) {
+auto softmax_state(const Line& line, long long n, const Row& row, int algorithm = two_pass) {
   using Number = typename Line::Number;
-  if (algorithm == online)
-    return online_state(line, n, row);
+  if (algorithm == online) return online_state(line, n, row);
   const Number largest = line.max(n, row);
-  return SoftmaxState<Number>{
-      largest, line.sum(n, [&](auto i) { return exp(row(i) - largest); })};
+  return SoftmaxState<Number>{largest, line.sum(n, [&](auto i) { return exp(row(i) - largest); })};
 }
 
 // p[i] = exp(row(i) - max) / sum, in the line's scratch.
 template <class Line, class Row>
-auto softmax_row(Line &line, long long n, const Row &row,
-                 int algorithm = two_pass) {
+auto softmax_row(Line& line, long long n, const Row& row, int algorithm = two_pass) {
   using Number = typename Line::Number;
-  Number *p = line.scratch(n);
-  if (n == 0)
-    return p;
+  Number* p = line.scratch(n);
+  if (n == 0) return p;
   if (algorithm == online) {
     const auto state = online_state(line, n, row);
-    line.each(
-        n, [&](auto i) { p[i] = exp(row(i) - state.largest) / state.total; });
+    line.each(n, [&](auto i) { p[i] = exp(row(i) - state.largest) / state.total; });
     return p;
   }
   const Number largest = line.max(n, row);

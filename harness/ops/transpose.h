@@ -14,11 +14,10 @@ struct Transpose {
   static constexpr TensorSpec tensors[] = {x, y};
   static constexpr bool exact = true;
 
-  template <class Run> static void forward(Run &run) {
-    run.lines(cols, [](auto &line) {
+  template <class Run> static void forward(Run& run) {
+    run.lines(cols, [](auto& line) {
       const auto c = line.index();
-      line.each(line.size(rows),
-                [&](auto r) { line.store(y, {c, r}, line.load(x, {r, c})); });
+      line.each(line.size(rows), [&](auto r) { line.store(y, {c, r}, line.load(x, {r, c})); });
     });
   }
 };

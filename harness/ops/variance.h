@@ -15,14 +15,13 @@ struct Variance {
   static constexpr auto y = TensorSpec::output(1, "y", "rows");
   static constexpr TensorSpec tensors[] = {x, y};
   static constexpr bool reduces = true;
-  static constexpr const char *algorithms[] = {"two_pass", "welford"};
+  static constexpr const char* algorithms[] = {"two_pass", "welford"};
 
-  template <class Run> static void forward(Run &run) {
-    run.lines(rows, [](auto &line) {
+  template <class Run> static void forward(Run& run) {
+    run.lines(rows, [](auto& line) {
       const auto r = line.index(), n = line.size(cols);
       const auto row = [&](auto i) { return line.load(x, {r, i}); };
-      if (n == 0)
-        return line.store(y, {r}, line.sum(n, row) / n);
+      if (n == 0) return line.store(y, {r}, line.sum(n, row) / n);
       line.store(y, {r}, moments(line, n, row, line.algorithm()).squares / n);
     });
   }

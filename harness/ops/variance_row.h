@@ -12,18 +12,16 @@ enum VarianceAlgorithm { two_passes, welford };
 
 // n >= 1.
 template <class Line, class Row>
-auto moments(const Line &line, long long n, const Row &row,
-             int algorithm = two_passes) {
+auto moments(const Line& line, long long n, const Row& row, int algorithm = two_passes) {
   using Number = typename Line::Number;
   using State = Moments<Number>;
   if (algorithm == welford) {
     return line.combine(
         n, [&](auto i) { return State{row(i), 0, 1}; },
-        [](const State &a, const State &b) {
+        [](const State& a, const State& b) {
           const long long count = a.count + b.count;
           const Number delta = b.mean - a.mean, share = Number(b.count) / count;
-          return State{a.mean + delta * share,
-                       a.squares + b.squares + delta * delta * a.count * share,
+          return State{a.mean + delta * share, a.squares + b.squares + delta * delta * a.count * share,
                        count};
         });
   }

@@ -23,8 +23,8 @@ std::string explain_text(const Case& test_case, const Kernel& kernel, const Judg
 
 // Where in a tensor the errors sit: a strip or a grid of at most `width` columns and `height` rows; each
 // character is the largest of its elements' levels (error / threshold): ' ' 0, '.' below a quarter, '-' below
-// 1, '+' below 4,
-// '#' above, '!' not finite where the golden is (or the reverse). Axes are labelled with element ranges.
+// 1, '+' below 4, '#' above, '!' not finite where the golden is (or the reverse). Axes are labelled with
+// element ranges.
 std::string heat_strip(std::span<const double> levels, std::span<const std::int64_t> shape,
                        std::size_t width = 64, std::size_t height = 16);
 

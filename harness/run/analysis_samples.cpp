@@ -242,7 +242,7 @@ Result<std::vector<ErrorSample>> samples_by_length(Kernel& kernel, const Case& t
   std::set<std::uint64_t> seen;
   for (const std::int64_t length : lengths.sizes)
     for (int seed = 0; seed < growth_seeds; ++seed) {
-      Case at_length = redrawn(test_case, static_cast<std::uint64_t>(100 + seed));
+      Case at_length = redrawn(test_case, 100 + static_cast<std::uint64_t>(seed));
       at_length.dims = lengths.others;
       const auto run = [&](std::int64_t size) -> Result<Trial> {
         set_dim(at_length, range.name, size);

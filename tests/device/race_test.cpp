@@ -76,7 +76,8 @@ template <bool synced> void scratch_reuse(Warp* warp) {
 }
 TEST_F(Races, AReadBeforeTheNextWriteNeedsABarrierToo) {
   expect_race(scratch_reuse<false>, four_warps);
-  for (std::uint64_t seed = 0; seed < 16; ++seed) { // one fault under every schedule: the place is the write's
+  for (std::uint64_t seed = 0; seed < 16;
+       ++seed) { // one fault under every schedule: the place is the write's
     Shape shape = four_warps;
     shape.seed = seed;
     for (const Fault& fault : run(scratch_reuse<false>, shape, {}).faults) EXPECT_EQ(fault.place.line, 20);

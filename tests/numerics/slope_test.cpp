@@ -33,8 +33,8 @@ TEST(growth, an_exact_power_law) {
 }
 
 // x = 0, 1, 2, 3, 4 (length e^x), y = x but for the middle, 1 higher: slope 1 (the middle has no lever),
-// residuals
-// {-1/5, -1/5, 4/5, -1/5, -1/5}: sum of squares 4/5, s^2 = 4/15, sum of (x - 2)^2 = 10, se = sqrt(4/150).
+// residuals {-1/5, -1/5, 4/5, -1/5, -1/5}: sum of squares 4/5, s^2 = 4/15, sum of (x - 2)^2 = 10, se =
+// sqrt(4/150).
 TEST(growth, standard_error_by_hand) {
   std::vector<GrowthPoint> points;
   for (int x = 0; x < 5; ++x) points.push_back({std::exp(x), std::exp(x == 2 ? 3 : x)});

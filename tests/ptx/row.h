@@ -9,10 +9,9 @@
 // A thread's line holds its inputs, then its expected outputs, as hexadecimal bit patterns. Thread k is lane
 // k % 32 of warp k / 32 of one block. The snippet sees inputs as %a0, %a1, ... and leaves outputs in %d0,
 // %d1, ...; %p0-%p9, %r0-%r19 (b32), %rd0-%rd19 (b64), %h0-%h9 (b16), %f0-%f9 (f32) and %g0-%g9 (f64) are
-// free, shared memory is
-// `.shared .align 16 .b8 tile[4096]`, labels are its own. "-" as an output means any bits; "functions" is
-// module-level PTX before the kernel. Optional: "within_ulp" (f32 outputs: distance allowed), "faults" (kinds
-// that the launch must report; default none).
+// free, shared memory is `.shared .align 16 .b8 tile[4096]`, labels are its own. "-" as an output means any
+// bits; "functions" is module-level PTX before the kernel. Optional: "within_ulp" (f32 outputs: distance
+// allowed), "faults" (kinds that the launch must report; default none).
 #pragma once
 
 #include "harness/base/error.h"

@@ -54,7 +54,8 @@ void FunctionEmitter::begin_frame(llvm::Function* into) {
     if (blocks_[b].wait == Wait::named || blocks_[b].wait == Wait::all)
       waits[b] = site(instruction_of(blocks_[b]));
   lanes().call("assay_flow_begin", ir().getVoidTy(),
-               {flow_, ir().getInt32(count), waiting_, runnable, lanes().pointer(static_cast<const void*>(waits.data()))});
+               {flow_, ir().getInt32(count), waiting_, runnable,
+                lanes().pointer(static_cast<const void*>(waits.data()))});
   Value* first = function_.entry ? alive() : into->getArg(1);
   ir().CreateStore(first, flow_field(offsetof(Flow, active)));
 

@@ -31,9 +31,8 @@ Element element_of(float value) { return {value, value == 0 ? -1000 : std::ilogb
 
 // One output, bit for bit as an H200 gives it: the addend and all products of the instruction's k are brought
 // to the largest exponent among them (a product's is the sum of its factors'), cut toward zero to 25 bits
-// behind its point, added exactly, and the sum is cut toward zero to f32 (beyond it: infinity).
-// Established by recordings
-// (tests/conformance/rows/matrix.json).
+// behind its point, added exactly, and the sum is cut toward zero to f32 (beyond it: infinity). Established
+// by recordings (tests/conformance/rows/matrix.json).
 float dot(float c, const Element* a, const Element* b, std::uint32_t k) {
   int top = element_of(c).exponent;
   double plain = static_cast<double>(c);

@@ -120,18 +120,27 @@ template <class F> void for_shape(const Access& access, F&& f) {
   switch (access.element_bytes * 16 + access.vector) {
 #define ASSAY_SHAPE(bytes, vector)                                                                           \
   case bytes * 16 + vector:                                                                                  \
-    return f.template operator()<bytes, vector>();
-    ASSAY_SHAPE(1, 1)
-    ASSAY_SHAPE(1, 2)
-    ASSAY_SHAPE(1, 4)
-    ASSAY_SHAPE(1, 8)
-    ASSAY_SHAPE(2, 1)
-    ASSAY_SHAPE(2, 2) ASSAY_SHAPE(2, 4) ASSAY_SHAPE(2, 8) ASSAY_SHAPE(4, 1) ASSAY_SHAPE(4, 2)
-        ASSAY_SHAPE(4, 4) ASSAY_SHAPE(4, 8) ASSAY_SHAPE(8, 1) ASSAY_SHAPE(8, 2) ASSAY_SHAPE(8, 4)
-            ASSAY_SHAPE(16, 1) ASSAY_SHAPE(16, 2)
+    return f.template operator()<bytes, vector>()
+    ASSAY_SHAPE(1, 1);
+    ASSAY_SHAPE(1, 2);
+    ASSAY_SHAPE(1, 4);
+    ASSAY_SHAPE(1, 8);
+    ASSAY_SHAPE(2, 1);
+    ASSAY_SHAPE(2, 2);
+    ASSAY_SHAPE(2, 4);
+    ASSAY_SHAPE(2, 8);
+    ASSAY_SHAPE(4, 1);
+    ASSAY_SHAPE(4, 2);
+    ASSAY_SHAPE(4, 4);
+    ASSAY_SHAPE(4, 8);
+    ASSAY_SHAPE(8, 1);
+    ASSAY_SHAPE(8, 2);
+    ASSAY_SHAPE(8, 4);
+    ASSAY_SHAPE(16, 1);
+    ASSAY_SHAPE(16, 2);
 #undef ASSAY_SHAPE
-                default : ASSAY_CHECK(false, "an access of {} x {} bytes", unsigned{access.vector},
-                                      unsigned{access.element_bytes});
+  default:
+    ASSAY_CHECK(false, "an access of {} x {} bytes", unsigned{access.vector}, unsigned{access.element_bytes});
   }
 }
 
