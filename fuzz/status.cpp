@@ -31,7 +31,7 @@ Result<StatusFile> StatusFile::map(const std::filesystem::path& path, int flags)
   const bool create = (flags & O_CREAT) != 0;
   struct stat about{};
   void* memory = MAP_FAILED;
-  if ((!create || ::ftruncate(file, sizeof(WorkerStatus)) == 0) && ::fstat(file, &about) == 0 &&
+  if ((!create || ::posix_fallocate(file, 0, sizeof(WorkerStatus)) == 0) && ::fstat(file, &about) == 0 &&
       static_cast<std::size_t>(about.st_size) == sizeof(WorkerStatus))
     memory = ::mmap(nullptr, sizeof(WorkerStatus), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   ::close(file);

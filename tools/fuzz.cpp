@@ -11,6 +11,7 @@
 #include "tools/manifest_path.h"
 #include "tools/output_file.h"
 #include "tools/text.h"
+#include "tools/whole_number.h"
 
 #include <chrono>
 #include <cstdio>
@@ -162,9 +163,9 @@ void add_fuzz(CLI::App& app, Invocation& invocation) {
       ->required();
   fuzz->add_option("--time", arguments->time,
                    "of searching, for each kernel: 90, 90s, 30m, 8h; without it and --runs 60s");
-  fuzz->add_option("--runs", arguments->runs, "cases, for each kernel")->check(CLI::PositiveNumber);
+  fuzz->add_option("--runs", arguments->runs, "cases, for each kernel")->check(whole_number(1));
   fuzz->add_option("--seed", arguments->seed, "of the search; a random one otherwise")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number(0));
   fuzz->add_option("--device", arguments->device, "cpu, cuda or cuda:N; cuda where there is one, else cpu");
   fuzz->add_option("--jobs", arguments->jobs, "worker processes; one a core otherwise")
       ->check(CLI::Range(1, 256));
@@ -174,7 +175,7 @@ void add_fuzz(CLI::App& app, Invocation& invocation) {
       "<out>/<kernel>/corpus added to");
   fuzz->add_option("--out", arguments->out, "the folder of the findings; findings otherwise");
   fuzz->add_option("--stop-after", arguments->stop_after, "end at this many findings")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number(1));
   fuzz->add_option("--json", arguments->json, "write the summary to this file");
   fuzz->footer("libFuzzer's own flags may follow after --");
   fuzz->callback([arguments, &invocation] {

@@ -33,16 +33,29 @@ Result<void> list_kernels() {
   return {};
 }
 
+// "x[rows, cols], weight[cols]" of one role; (opt) may be left out by a kernel.
+std::string tensors_of(const OpInfo& op, Role role) {
+  std::vector<std::string> texts;
+  for (const TensorInfo& tensor : op.tensors)
+    if (tensor.role == role)
+      texts.push_back(fmt::format("{}[{}]{}{}", tensor.name, fmt::join(tensor.shape, ", "),
+                                  tensor.dtype ? " " + std::string(name_of(*tensor.dtype)) : "",
+                                  tensor.optional ? " (opt)" : ""));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
 void list_ops() {
-  Table table({{"op"}, {"dims"}, {"tensors"}});
   for (const Op* op : all_ops()) {
-    std::vector<std::string_view> dims, tensors;
-    for (const DimInfo& dim : op->info().dims) dims.push_back(dim.name);
-    for (const TensorInfo& tensor : op->info().tensors) tensors.push_back(tensor.name);
-    table.add({op->info().name, fmt::format("{}", fmt::join(dims, " ")),
-               fmt::format("{}", fmt::join(tensors, " "))});
+    const OpInfo& info = op->info();
+    std::vector<std::string> names;
+    for (const DimInfo& dim : info.dims) names.push_back(dim.name);
+    for (const ParamInfo& param : info.params)
+      names.push_back(fmt::format("{} = {}", param.name, param.initial));
+    fmt::print("{}  {}\n", info.name, fmt::join(names, ", "));
+    fmt::print("  {} -> {}\n", tensors_of(info, Role::input), tensors_of(info, Role::output));
+    if (info.has_backward)
+      fmt::print("  {} -> {}\n", tensors_of(info, Role::upstream), tensors_of(info, Role::gradient));
   }
-  fmt::print("{}", table.text());
 }
 
 void list_devices() {

@@ -22,6 +22,7 @@ std::size_t past_comment(std::string_view ptx, std::size_t i) {
 }
 
 std::string demangled(const std::string& entry) {
+  if (!entry.starts_with("_Z")) return entry; // "z" alone would be read as a type
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(entry.c_str(), nullptr, nullptr, &status), &std::free);

@@ -54,6 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
         Usage{"TimeZero", {"fuzz", softmax, "--time", "0"}, "--time"},
         Usage{"RunsZero", {"fuzz", softmax, "--runs", "0"}, "--runs"},
         Usage{"RunsNegative", {"fuzz", softmax, "--runs", "-3"}, "--runs"},
+        Usage{"RunsTooLarge", {"fuzz", softmax, "--runs", "99999999999999999999999"}, "2^64 - 1"},
         Usage{"RunsNoNumber", {"fuzz", softmax, "--runs", "many"}, "many"},
         Usage{"SeedNoNumber", {"fuzz", softmax, "--seed", "x"}, "x"},
         Usage{"JobsZero", {"fuzz", softmax, "--jobs", "0"}, "jobs"},

@@ -49,7 +49,33 @@ TEST_F(Files, reading_more_than_allowed) {
   const Error error = read_file(folder_ / "f", 4).error();
   EXPECT_EQ(error.kind, ErrorKind::user);
   EXPECT_NE(error.message.find("4 bytes"), std::string::npos);
-  EXPECT_FALSE(read_file("/dev/zero", 1 << 20)); // has no end
+}
+
+TEST_F(Files, only_regular_files_are_read) {
+  const fs::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(read_file(pipe).error().message, "is not a regular file"); // and nobody waits for a writer
+  EXPECT_EQ(read_file("/dev/zero").error().message, "is not a regular file");
+}
+
+TEST_F(Files, what_is_no_regular_file_is_written_into) {
+  const fs::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(write_file(pipe, "x").error().kind, ErrorKind::environment); // no reader
+  ASSERT_TRUE(fs::is_fifo(pipe));
+
+  ASSERT_EQ(::symlink("/dev/full", (folder_ / "full").c_str()), 0);
+  EXPECT_EQ(write_file(folder_ / "full", "x").error().kind, ErrorKind::environment);
+  EXPECT_TRUE(fs::is_symlink(folder_ / "full"));
+  EXPECT_TRUE(fs::is_character_file("/dev/full"));
+}
+
+TEST_F(Files, a_link_is_followed) {
+  ASSERT_TRUE(write_file(folder_ / "target", "old"));
+  fs::create_symlink("target", folder_ / "link");
+  ASSERT_TRUE(write_file(folder_ / "link", "new"));
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_EQ(read_file(folder_ / "target").value(), "new");
 }
 
 TEST_F(Files, a_failed_write_leaves_nothing_behind) {

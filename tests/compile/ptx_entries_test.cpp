@@ -21,6 +21,7 @@ TEST(PtxEntries, DisplayNamesHaveNoParameterList) {
   EXPECT_EQ(entry_display_name("_Z5scaleI6__halfLi3EEvPT_"), "scale<__half, 3>");
   EXPECT_EQ(entry_display_name("_Z5applyIXadL_Z3addffEEEvPf"), "apply<&(add(float, float))>");
   EXPECT_EQ(entry_display_name("softmax_kernel"), "softmax_kernel");
+  EXPECT_EQ(entry_display_name("z"), "z"); // in the mangled language a type
 }
 
 TEST(PtxEntries, AnEntryMayBeNamedEitherWay) {

@@ -36,6 +36,8 @@ TEST(Errors, InABodyNameTheLine) {
   const Expectation table[] = {
       {"wgmma.fence.sync.aligned;", ErrorKind::environment,
        "the CPU device does not support the instruction 'wgmma.fence.sync.aligned'"},
+      {"tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%rd1, {%f4, %f5}];", ErrorKind::environment,
+       "the CPU device does not support the instruction 'tex.2d.v4.f32.f32'"},
       {".reg .f32 %f<3>; add.s32.f32 %f0, %f1, %f2;", ErrorKind::environment, "'add.s32.f32'"},
       {".reg .f32 %f<3>; add.f32 %f0, %f1;", ErrorKind::user, "'add.f32' does not take 2 operands"},
       {"add.s32 %r1, %r2, %r3;", ErrorKind::user, "register '%r1' is not declared"},

@@ -1,5 +1,7 @@
 #include "harness/device/cpu/ptx/function_parser.h"
 
+#include "harness/device/cpu/ptx/catalogue.h"
+
 namespace assay::ptx {
 namespace {
 
@@ -187,8 +189,15 @@ Result<void> FunctionParser::parse_instruction() {
   }
   if (!cursor_.is(';')) {
     do {
-      ASSAY_TRY(Operand operand, parse_operand());
-      instruction.operands.push_back(std::move(operand));
+      auto operand = parse_operand();
+      if (!operand) {
+        // What is not supported may have operands in forms of its own.
+        const auto supported = check_supported(instruction, cursor_.place().file);
+        if (!supported && supported.error().kind == ErrorKind::environment)
+          return std::unexpected(supported.error());
+        return std::unexpected(std::move(operand).error());
+      }
+      instruction.operands.push_back(*std::move(operand));
     } while (cursor_.accept(','));
   }
   ASSAY_TRY_VOID(cursor_.expect(';'));
