@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::int64_t most_materialised = 2048; // elements of a tensor
 constexpr std::size_t most_one_by_one = 64;      // overrides tried each alone
+constexpr std::size_t most_constants = 4;        // overrides whose value is tried everywhere
 
 class Simplifier {
  public:
@@ -199,6 +200,11 @@ class Simplifier {
     offer_all_inputs([](TensorInput& input) { return !std::exchange(input.patches, {}).empty(); });
     for (std::size_t i = 0; i < case_.inputs.size(); ++i) {
       offer_without_parts(i, &TensorInput::patches);
+      for (const LinePatch& patch : case_.inputs[i].patches) // what fails in some lines may fail in all
+        offer_input(i, [&](TensorInput& input) {
+          input.distribution = patch.distribution;
+          return !std::exchange(input.patches, {}).empty();
+        });
       for (std::size_t p = 0; p < case_.inputs[i].patches.size(); ++p) {
         const auto shrink = [&](auto change) {
           offer_input(i, [&](TensorInput& input) {
@@ -235,7 +241,25 @@ class Simplifier {
   }
 
   void overrides() {
-    for (std::size_t i = 0; i < case_.inputs.size(); ++i) offer_without_parts(i, &TensorInput::overrides);
+    for (std::size_t i = 0; i < case_.inputs.size(); ++i) {
+      offer_without_parts(i, &TensorInput::overrides);
+      constants(i);
+    }
+  }
+
+  // One of the overriding values everywhere, and nothing else.
+  void constants(std::size_t which) {
+    const TensorInput& now = case_.inputs[which];
+    const DType type = now.dtype.value_or(case_.dtype);
+    for (std::size_t e = 0; e < std::min(now.overrides.size(), most_constants); ++e)
+      offer_input(which, [&](TensorInput& input) {
+        set_kind(input, input.distribution, DistributionKind::constant);
+        if (input.distribution.kind != "constant") return false;
+        input.distribution.params[0].second = from_bits(type, now.overrides[e].bits);
+        input.overrides.clear();
+        input.patches.clear();
+        return check_distribution(input.distribution, {}).has_value();
+      });
   }
 
   void distributions() {

@@ -137,9 +137,8 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
   struct Sum {
     double high = 0, corrections = 0, corrections_size = 0, error = 0, magnitude = 0, terms_size = 0;
     double count = 0;
+    double finite_size = 0; // of the terms that are finite: beside an infinite one they may overflow alone
     bool overflows = false;
-    bool infinite = false; // a term is not finite; without one only f64 sums
-                           // overflow double
 
     [[gnu::always_inline]] void add(const Golden& term) {
       const double sum = high + term.high;
@@ -150,16 +149,17 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
       corrections_size += std::fabs(correction);
       error += term.error;
       magnitude += term.magnitude;
-      terms_size += std::fabs(term.high);
+      const double size = std::fabs(term.high);
+      terms_size += size;
+      finite_size += size <= std::numeric_limits<double>::max() ? size : 0;
       overflows |= term.overflows;
       count += 1;
-      if constexpr (wide) infinite |= !term.finite();
     }
     void merge(const Sum&) = delete; // never needed: no order is better than another
     Golden value() const {
       if (!(std::fabs(terms_size) < largest)) [[unlikely]] {
         if (!(terms_size <= std::numeric_limits<double>::max()))
-          return {high, 0, 0, 0, overflows || (wide && !infinite)};
+          return {high, 0, 0, 0, overflows || finite_size >= largest};
       }
       const double sum = high + corrections;
       const double part = sum - high;

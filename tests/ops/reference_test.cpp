@@ -181,6 +181,15 @@ TEST(Logsumexp, OfInfinities) {
     EXPECT_THAT(named(p.evaluate(i), "y").value, ::testing::ElementsAre(-inf, inf, ::testing::IsNan()));
 }
 
+// -3e38 - 3e38 + inf is NaN where the finite terms meet first, and infinity in every other order.
+TEST(Sum, FiniteTermsMayOverflowBesideAnInfiniteOne) {
+  OwnedProblem p(*find_op("sum"), Pass::forward, DType::f32, {3, 3});
+  p.set("x", {-3e38, inf, -3e38, 1, inf, -3e38, 1, 2, 3});
+  const Evaluated y = named(p.evaluate(golden), "y");
+  EXPECT_THAT(y.value, ::testing::ElementsAre(inf, inf, 6));
+  EXPECT_THAT(y.formula_overflows, ::testing::ElementsAre(1, 0, 0));
+}
+
 TEST(OverNoElements, SumIsZeroMeanNanMaxMinusInfinity) {
   const auto value = [](std::string_view op) {
     OwnedProblem p(*find_op(op), Pass::forward, DType::f32, {1, 0});
