@@ -6,7 +6,7 @@ namespace fs = std::filesystem;
 
 Result<fs::path> resolve_manifest(const std::string& argument) {
   std::error_code ec;
-  const fs::path path = argument;
+  fs::path path = argument;
   if (!argument.empty() && fs::is_regular_file(path, ec)) return path;
   for (const fs::path& folder : {path, fs::path("kernels") / path})
     if (!argument.empty() && fs::is_regular_file(folder / "kernel.toml", ec)) return folder / "kernel.toml";

@@ -7,7 +7,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 
 struct Events : KernelTest {
   BufferId text(const std::string& name, const std::string& bytes) {
