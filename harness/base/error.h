@@ -29,11 +29,15 @@ struct Place {
 
 struct Error {
   ErrorKind kind = ErrorKind::internal;
-  std::string message; // one line, no trailing full stop, no "error:" prefix
+  std::string message; // one line (see one_line), no trailing full stop, no "error:" prefix
   Place place;
 };
 
 template <class T> using Result = std::expected<T, Error>;
+
+// The text with every control character told as an escape (\n, \t, \x07): messages quote what strangers
+// wrote, and stay one line all the same.
+std::string one_line(std::string text);
 
 // "file:line:column: message", leaving out what is not known.
 std::string to_string(const Place& place);
@@ -45,18 +49,19 @@ int exit_code(ErrorKind kind);
 template <class... Args>
 std::unexpected<Error> user_error(Place place, fmt::format_string<Args...> format, Args&&... args) {
   return std::unexpected(
-      Error{ErrorKind::user, fmt::format(format, std::forward<Args>(args)...), std::move(place)});
+      Error{ErrorKind::user, one_line(fmt::format(format, std::forward<Args>(args)...)), std::move(place)});
 }
 
 template <class... Args>
 std::unexpected<Error> environment_error(Place place, fmt::format_string<Args...> format, Args&&... args) {
-  return std::unexpected(
-      Error{ErrorKind::environment, fmt::format(format, std::forward<Args>(args)...), std::move(place)});
+  return std::unexpected(Error{ErrorKind::environment,
+                               one_line(fmt::format(format, std::forward<Args>(args)...)), std::move(place)});
 }
 
 template <class... Args>
 std::unexpected<Error> internal_error(fmt::format_string<Args...> format, Args&&... args) {
-  return std::unexpected(Error{ErrorKind::internal, fmt::format(format, std::forward<Args>(args)...), {}});
+  return std::unexpected(
+      Error{ErrorKind::internal, one_line(fmt::format(format, std::forward<Args>(args)...)), {}});
 }
 
 } // namespace assay

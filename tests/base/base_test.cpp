@@ -26,6 +26,13 @@ TEST(error, text_leaves_out_what_is_not_known) {
   EXPECT_EQ(to_string(Error{ErrorKind::user, "m", {}}), "m");
 }
 
+TEST(error, a_message_is_one_line_whatever_it_quotes) {
+  EXPECT_EQ(one_line("plain \xc3\xa9"), "plain \xc3\xa9");
+  EXPECT_EQ(one_line("a\nb\tc\x7f\x01"), "a\\nb\\tc\\x7f\\x01");
+  const Result<int> failed = user_error({"f", 1, 0}, "no field '{}'", "x\ny");
+  EXPECT_EQ(to_string(failed.error()), "f:1: no field 'x\\ny'");
+}
+
 TEST(error, each_kind_has_its_exit_code) {
   EXPECT_EQ(exit_code(half(1).error().kind), 2);
   EXPECT_EQ(exit_code(environment_error({}, "no NVRTC").error().kind), 4);
