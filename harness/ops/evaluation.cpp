@@ -173,9 +173,8 @@ Evaluation::Evaluation(const Declarations& declarations, const Problem& problem,
                                                                           : Sign::random,
                     .approximate = instrument.approximate,
                     .exact_points = true,
-                    .storage = &format_of(problem.dtype),
-                    .accumulate_in_storage = instrument.accumulate_in_storage,
-                    .intermediates_in_storage = instrument.intermediates_in_storage};
+                    .narrow = instrument.narrowed == 0 ? nullptr : &format_of(instrument.narrow),
+                    .narrowed = instrument.narrowed};
 }
 
 std::vector<Evaluated> Evaluation::finish() && {

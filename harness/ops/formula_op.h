@@ -70,8 +70,7 @@ template <class Formula> class FormulaOp final : public Op {
     case Number::plain:
       break;
     }
-    if (instrument.accumulate_in_storage || instrument.intermediates_in_storage)
-      return evaluate_in<Stored<Real>>(evaluation, kind);
+    if (instrument.narrowed != 0) return evaluate_in<Narrow<Real>>(evaluation, kind);
     if (instrument.functions != Instrument::Functions::best)
       return evaluate_in<FunctionError<Real>>(evaluation, kind);
     if (instrument.contract) return evaluate_in<Plain<Real, true>>(evaluation, kind);

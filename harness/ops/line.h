@@ -132,6 +132,7 @@ template <class N> class Line {
   std::int64_t index(int k = 0) const { return index_[static_cast<std::size_t>(k)]; }
   std::int64_t size(const Dim& dim) const { return run_.size(dim); }
   int algorithm() const { return run_.algorithm(); }
+  bool one_pass_variance() const { return run_.instrument.one_pass_variance; }
   N param(const Param& param) const { return run_.param(param); }
 
   N load(const TensorSpec& tensor, const At& at) const { return N::load(value(tensor, at)); }
@@ -191,6 +192,7 @@ template <class N> class Line {
   }
 
   template <class F> N max(std::int64_t n, const F& f) const {
+    if (run_.instrument.without_maximum) return N(0);
     N largest = -std::numeric_limits<double>::infinity();
     for (std::int64_t i = 0; i < n; ++i) [[clang::always_inline]]
       N::raise(largest, f(i));

@@ -13,9 +13,8 @@ struct NumberContext {
   enum class Sign : std::uint8_t { up, down, random } sign = Sign::up;
   bool approximate = false;
   bool exact_points = true; // exp(0) and its like carry no error
-  const Format* storage = nullptr;
-  bool accumulate_in_storage = false;
-  bool intermediates_in_storage = false;
+  const Format* narrow = nullptr;
+  unsigned narrowed = 0; // a set of Narrowed (op.h)
 
   // SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
   bool coin() {

@@ -85,8 +85,20 @@ struct Instrument {
                                          // CUDA's math library's
   std::uint64_t seed = 0;                // for noise and random_signs
   // Suspects (method: section 10): ways in which kernels are commonly wrong.
-  bool accumulate_in_storage = false;
-  bool intermediates_in_storage = false;
+  unsigned narrowed = 0; // a set of Narrowed: these results are rounded to `narrow` as well
+  DType narrow = DType::f16;
+  bool without_maximum = false;   // the largest of a line counts as 0: exponentials of what was never shifted
+  bool one_pass_variance = false; // E[x^2] - E[x]^2
+};
+
+// Results that a suspect rounds to a type narrower than the arithmetic's.
+enum Narrowed : unsigned {
+  narrowed_accumulators = 1, // a sum, after each of its terms
+  narrowed_sums = 2,         // a sum, once
+  narrowed_products = 4,
+  narrowed_additions = 8, // and differences; no terms of sums
+  narrowed_quotients = 16,
+  narrowed_functions = 32,
 };
 
 // One output or gradient as an instrument computed it; all vectors have one

@@ -2,13 +2,13 @@
 // number types over one base:
 //   FunctionError  transcendentals, rsqrt (and approximate divisions) off by
 //   their documented maximum Noisy          every operation rounded up or down
-//   at random; exact results, max, compare and stores stay Stored suspects of
-//   method section 10: intermediates, or accumulators, rounded to the storage
-//   type
+//   at random; exact results, max, compare and stores stay Narrow         a
+//   suspect of method section 10: some results rounded to a narrower type
 #pragma once
 
 #include "harness/ops/formula.h"
 #include "harness/ops/number_context.h"
+#include "harness/ops/op.h"
 #include "harness/ops/operators.h"
 #include "harness/ops/wide_functions.h"
 
@@ -21,7 +21,7 @@ namespace assay {
 
 // N: the number type itself, whose static functions after_add(a, b, r),
 // after_multiply, after_divide and after<function>(x, r) turn the nearest
-// result r into the perturbed one, and summed(r) that of an accumulator.
+// result r into the perturbed one.
 template <class N, class Real> struct Perturbed : Operators<N> {
   Real v = 0;
 
@@ -43,11 +43,10 @@ template <class N, class Real> struct Perturbed : Operators<N> {
 
   struct Sum {
     N total;
-    void add(const N& term) { total = N::accumulate(total, term); }
-    void merge(const Sum& other) { total = N::accumulate(total, other.total); }
+    void add(const N& term) { total = total + term; }
+    void merge(const Sum& other) { total = total + other.total; }
     N value() const { return total; }
   };
-  static N accumulate(const N& total, const N& term) { return total + term; }
   static constexpr bool any_order = false;
 
   DoubleDouble value() const { return static_cast<double>(v); }
@@ -121,20 +120,24 @@ template <class Real> struct Noisy : Perturbed<Noisy<Real>, Real> {
   }
 };
 
-template <class Real> struct Stored : Perturbed<Stored<Real>, Real> {
-  using Perturbed<Stored, Real>::Perturbed;
+template <class Real> struct Narrow : Perturbed<Narrow<Real>, Real> {
+  using Perturbed<Narrow, Real>::Perturbed;
 
-  static Stored narrow(Real r, bool wanted) {
-    return wanted ? static_cast<Real>(round_to(*number_context.storage, r)) : r;
+  static Narrow narrow(Real r, unsigned which) {
+    const bool wanted = (number_context.narrowed & which) != 0;
+    return wanted ? static_cast<Real>(round_to(*number_context.narrow, r)) : r;
   }
-  static Stored intermediate(Real r) { return narrow(r, number_context.intermediates_in_storage); }
-  static Stored after_add(Real, Real, Real r) { return intermediate(r); }
-  static Stored after_multiply(Real, Real, Real r) { return intermediate(r); }
-  static Stored after_divide(Real, Real, Real r) { return intermediate(r); }
-  template <Function function> static Stored after(Real, Real r) { return intermediate(r); }
-  static Stored accumulate(const Stored& total, const Stored& term) {
-    return narrow(total.v + term.v, number_context.accumulate_in_storage);
-  }
+  static Narrow after_add(Real, Real, Real r) { return narrow(r, narrowed_additions); }
+  static Narrow after_multiply(Real, Real, Real r) { return narrow(r, narrowed_products); }
+  static Narrow after_divide(Real, Real, Real r) { return narrow(r, narrowed_quotients); }
+  template <Function function> static Narrow after(Real, Real r) { return narrow(r, narrowed_functions); }
+
+  struct Sum {
+    Narrow total;
+    void add(const Narrow& term) { total = narrow(total.v + term.v, narrowed_accumulators); }
+    void merge(const Sum& other) { add(other.total); }
+    Narrow value() const { return narrow(total.v, narrowed_sums); }
+  };
 };
 
 } // namespace assay

@@ -26,6 +26,10 @@ auto moments(const Line& line, long long n, const Row& row, int algorithm = two_
         });
   }
   const Number mean = line.sum(n, row) / n;
+  if (line.one_pass_variance()) { // a suspect (method: section 10): no legal algorithm
+    const Number squares = line.sum(n, [&](auto i) { return row(i) * row(i); });
+    return State{mean, squares - mean * mean * n, n};
+  }
   const auto square = [&](auto i) {
     const Number deviation = row(i) - mean;
     return deviation * deviation;
