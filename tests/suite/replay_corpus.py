@@ -30,7 +30,10 @@ def main():
             continue
         own += cases
         twins.append((cases, folder / "fixed.toml"))
-    right = [case.relative_to(ROOT) for case in sorted(ROOT.glob("corpus/*.fixed/*.case"))]
+    folders = [*ROOT.glob("corpus/*.fixed"), *(ROOT / "corpus" / folder.parent.name
+                                               for folder in ROOT.glob("kernels/*/kernel.toml")
+                                               if not (folder.parent / "meta.toml").exists())]
+    right = [case.relative_to(ROOT) for folder in sorted(folders) for case in sorted(folder.glob("*.case"))]
     good &= replay(assay, own + right)
     for cases, twin in twins:
         good &= replay(assay, cases, "--kernel", str(twin.relative_to(ROOT)))
