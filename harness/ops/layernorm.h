@@ -28,12 +28,18 @@ struct Layernorm {
   static constexpr bool reduces = true;
   // How the moments are taken, and which factors of a product meet first: it
   // matters where one underflows or overflows.
-  static constexpr const char* algorithms[] = {"two_pass", "welford", "two_pass, weight_first",
-                                               "welford, weight_first"};
-  static constexpr const char* backward_algorithms[] = {"two_pass", "welford", "two_pass, rstd_last",
-                                                        "welford, rstd_last"};
-  template <class Line> static int moments_of(const Line& line) { return line.algorithm() % 2; }
-  template <class Line> static bool rstd_first(const Line& line) { return line.algorithm() < 2; }
+  static constexpr const char* algorithms[] = {"two_pass",
+                                               "welford",
+                                               "welford_by_updates",
+                                               "two_pass, weight_first",
+                                               "welford, weight_first",
+                                               "welford_by_updates, weight_first"};
+  static constexpr const char* backward_algorithms[] = {
+      "two_pass",           "welford",
+      "welford_by_updates", "two_pass, rstd_last",
+      "welford, rstd_last", "welford_by_updates, rstd_last"};
+  template <class Line> static int moments_of(const Line& line) { return line.algorithm() % 3; }
+  template <class Line> static bool rstd_first(const Line& line) { return line.algorithm() < 3; }
 
   template <class Run> static void forward(Run& run) {
     run.lines(rows, [](auto& line) {

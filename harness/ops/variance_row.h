@@ -8,19 +8,25 @@ template <class Number> struct Moments {
   long long count;
 };
 
-enum VarianceAlgorithm { two_passes, welford };
+// by_updates: as Welford has it, a single value updates the mean first and then meets both means.
+enum VarianceAlgorithm { two_passes, welford, welford_by_updates };
 
 // n >= 1.
 template <class Line, class Row>
 auto moments(const Line& line, long long n, const Row& row, int algorithm = two_passes) {
   using Number = typename Line::Number;
   using State = Moments<Number>;
-  if (algorithm == welford) {
+  if (algorithm != two_passes) {
     return line.combine(
         n, [&](auto i) { return State{row(i), 0, 1}; },
-        [](const State& a, const State& b) {
+        [algorithm](const State& a, const State& b) {
           const long long count = a.count + b.count;
-          const Number delta = b.mean - a.mean, share = Number(b.count) / count;
+          const Number delta = b.mean - a.mean;
+          if (algorithm == welford_by_updates && b.count == 1) {
+            const Number mean = a.mean + delta / count;
+            return State{mean, a.squares + delta * (b.mean - mean), count};
+          }
+          const Number share = Number(b.count) / count;
           return State{a.mean + delta * share, a.squares + b.squares + delta * delta * a.count * share,
                        count};
         });
@@ -34,7 +40,14 @@ auto moments(const Line& line, long long n, const Row& row, int algorithm = two_
     const Number deviation = row(i) - mean;
     return deviation * deviation;
   };
-  return State{mean, line.sum(n, square), n};
+  Number squares = line.sum(n, square);
+  // Where nothing varies a legal algorithm may still meet x^2: what is merged into an empty part deviates by
+  // x from its mean of 0.
+  if constexpr (Line::is_golden) {
+    const Number reach = line.sum(n, [&](auto i) { return row(i) * row(i); });
+    squares.overflows = squares.overflows || reach.overflows;
+  }
+  return State{mean, squares, n};
 }
 
 } // namespace assay
