@@ -22,10 +22,11 @@ constexpr std::int64_t largest_tensor = std::int64_t{1} << 19; // elements; no c
 struct VerifyArguments {
   std::vector<std::string> kernels;
   std::string device, json;
+  std::uint64_t seed = 0;
 };
 
-Result<VerifyReport> verify_one(Kernel& kernel, Console& console) {
-  const VerifyCases cases = verify_cases(kernel.space());
+Result<VerifyReport> verify_one(Kernel& kernel, std::uint64_t seed, Console& console) {
+  const VerifyCases cases = verify_cases(kernel.space(), seed);
   fmt::print("{}\n", verify_declaration(kernel, static_cast<int>(cases.cases.size())));
   std::fflush(stdout); // the tolerance stands before the first launch
   ASSAY_TRY(VerifyReport report, verify(kernel, cases, [&](int done, int planned, const std::string& what) {
@@ -58,7 +59,7 @@ Outcome run_verify(const VerifyArguments& arguments) {
   Verdict verdict = Verdict::pass;
   for (const auto& kernel : kernels) {
     if (!reports.empty()) fmt::print("\n");
-    ASSAY_TRY(VerifyReport report, verify_one(*kernel, console));
+    ASSAY_TRY(VerifyReport report, verify_one(*kernel, arguments.seed, console));
     verdict = worst(verdict, report.verdict);
     reports.push_back(std::move(report));
   }
@@ -81,6 +82,7 @@ void add_verify(CLI::App& app, Invocation& invocation) {
       ->option_text("KERNEL.toml ...")
       ->required();
   verify->add_option("--device", arguments->device, "cpu, cuda or cuda:N; cuda where there is one, else cpu");
+  verify->add_option("--seed", arguments->seed, "other random values in the same cases; 0 otherwise");
   verify->add_option("--json", arguments->json, "write the reports to this file");
   verify->callback([arguments, &invocation] { invocation.outcome = run_verify(*arguments); });
 }

@@ -26,7 +26,7 @@ std::string dims_text(const Dims& dims) {
 
 class Builder {
  public:
-  explicit Builder(const CaseSpace& space) : space_(space) {}
+  Builder(const CaseSpace& space, std::uint64_t seed) : space_(space), first_seed_(seed << 32) {}
 
   VerifyCases run() {
     const Dims small = sized([](const DimRange& range) { return small_size * range.multiple_of; });
@@ -191,7 +191,7 @@ class Builder {
     result.pass = pass;
     result.dims = dims;
     const std::size_t turn = result_.cases.size();
-    result.schedule_seed = turn;
+    result.schedule_seed = first_seed_ + turn;
     for (const ParamSpec& spec : space_.params)
       result.params.emplace_back(spec.name, spec.values[turn % spec.values.size()]);
     for (const InputSpec& spec : space_.inputs) {
@@ -200,7 +200,7 @@ class Builder {
       input.tensor = spec.name;
       input.dtype = spec.dtype;
       input.distribution = usual_distribution(spec.domain);
-      input.seed = 16 * turn + result.inputs.size() + 1;
+      input.seed = first_seed_ + 16 * turn + result.inputs.size() + 1;
       result.inputs.push_back(std::move(input));
     }
     return result;
@@ -230,12 +230,13 @@ class Builder {
   }
 
   const CaseSpace& space_;
+  std::uint64_t first_seed_;
   VerifyCases result_;
   std::set<std::string> seen_;
 };
 
 } // namespace
 
-VerifyCases verify_cases(const CaseSpace& space) { return Builder(space).run(); }
+VerifyCases verify_cases(const CaseSpace& space, std::uint64_t seed) { return Builder(space, seed).run(); }
 
 } // namespace assay

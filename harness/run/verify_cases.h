@@ -6,6 +6,7 @@
 #include "harness/cases/case.h"
 #include "harness/inputs/space.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ struct VerifyCases {
   std::vector<std::string> not_covered; // sizes that the space's budgets do not allow, one line each
 };
 
-// Deterministic in the space. Combinations are bounded: one dim at a time leaves the small ones, then all
+// Deterministic in the space and the seed, from which inputs and schedules are drawn: the cases are the same for
+// every seed, their random values are not. Combinations are bounded: one dim at a time leaves the small ones, then all
 // together at their smallest, tile edges and production sizes.
-VerifyCases verify_cases(const CaseSpace& space);
+VerifyCases verify_cases(const CaseSpace& space, std::uint64_t seed = 0);
 
 } // namespace assay
