@@ -1,12 +1,21 @@
 #include "fuzz/open_device.h"
 
+#include "harness/device/cuda/cuda_device.h"
 #ifdef ASSAY_HAS_CPU_DEVICE
 #include "harness/device/cpu/cpu_device.h"
 #endif
 
 #include <algorithm>
+#include <charconv>
 
 namespace assay {
+
+namespace {
+
+constexpr std::size_t prefix = 5;      // "cuda:"
+constexpr std::size_t most_digits = 3; // of a GPU's number
+
+} // namespace
 
 Result<std::unique_ptr<Device>> open_device(const std::string& name) {
   if (name == "cpu") {
@@ -17,13 +26,16 @@ Result<std::unique_ptr<Device>> open_device(const std::string& name) {
 #endif
   }
   const bool numbered =
-      name.starts_with("cuda:") && name.size() > 5 && name.size() <= 8 &&
-      std::all_of(name.begin() + 5, name.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (name == "cuda" || numbered)
-    return environment_error({}, "there is no device {}: this build of Assay drives no GPU", name);
-  return user_error({}, "--device is cpu, cuda or cuda:N, not '{}'", name);
+      name.starts_with("cuda:") && name.size() > prefix && name.size() <= prefix + most_digits &&
+      std::all_of(name.begin() + prefix, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (name != "cuda" && !numbered) return user_error({}, "--device is cpu, cuda or cuda:N, not '{}'", name);
+  int ordinal = 0;
+  if (numbered) std::from_chars(name.data() + prefix, name.data() + name.size(), ordinal);
+  auto device = make_cuda_device(ordinal);
+  if (!device) return environment_error({}, "there is no device {}: {}", name, to_string(device.error()));
+  return device;
 }
 
-std::string default_device() { return "cpu"; }
+std::string default_device() { return cuda_device_count() > 0 ? "cuda" : "cpu"; }
 
 } // namespace assay

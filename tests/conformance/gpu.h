@@ -1,8 +1,9 @@
-// The little of a GPU that the recordings need. CUDA's driver is loaded at run time: a program that uses this
-// starts where there is none.
+// The little of a GPU that the recordings need, in this process and with nothing between: what the CUDA
+// device is held against too.
 #pragma once
 
 #include "harness/base/error.h"
+#include "harness/device/cuda/driver.h"
 
 #include <array>
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace assay::conformance {
 
 class Gpu {
  public:
-  using Address = std::uint64_t;
+  using Address = cuda::Address;
   struct Argument {
     std::uint64_t bits = 0; // an address or a number
   };
@@ -40,9 +41,10 @@ class Gpu {
                       std::span<const Argument> args);
 
  private:
-  struct Driver;
-  explicit Gpu(std::unique_ptr<Driver> driver);
-  std::unique_ptr<Driver> driver_;
+  explicit Gpu(const cuda::Driver& driver);
+  const cuda::Driver* driver_;
+  void* module_ = nullptr;
+  int ordinal_ = 0;
   std::vector<Address> memory_;
 };
 

@@ -2,6 +2,7 @@
 // instructions give the same bits. Where PTX's approximate functions, or atomics whose order is open, take
 // part, an element may differ by the bound that `bound_of_kernel` states.
 #include "harness/device/cpu/cpu_device.h"
+#include "harness/device/cuda/cuda_device.h"
 #include "tests/conformance/launches.h"
 
 #include <gtest/gtest.h>
@@ -152,6 +153,13 @@ class Launches : public ::testing::TestWithParam<std::string> {
 
 TEST_P(Launches, AgreeOnTheCpuDevice) {
   const auto device = make_cpu_device();
+  ASSERT_TRUE(device) << to_string(device.error());
+  check(file, [&](const LaunchFile& f, const LaunchCase& one) { return run_on_device(**device, f, one); });
+}
+
+TEST_P(Launches, AgreeOnTheCudaDevice) {
+  if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
+  const auto device = make_cuda_device(0);
   ASSERT_TRUE(device) << to_string(device.error());
   check(file, [&](const LaunchFile& f, const LaunchCase& one) { return run_on_device(**device, f, one); });
 }

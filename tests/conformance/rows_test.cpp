@@ -1,5 +1,6 @@
 // The recorded rows on the CPU device, and on a GPU where there is one.
 #include "harness/device/cpu/cpu_device.h"
+#include "harness/device/cuda/cuda_device.h"
 #include "tests/conformance/difference.h"
 #include "tests/conformance/run_rows.h"
 
@@ -63,6 +64,15 @@ class Rows : public ::testing::TestWithParam<std::string> {
 
 TEST_P(Rows, HoldOnTheCpuDevice) {
   const auto device = make_cpu_device();
+  ASSERT_TRUE(device) << to_string(device.error());
+  const auto results = run_on_device(**device, file.rows);
+  ASSERT_TRUE(results) << to_string(results.error());
+  compare(file, *results);
+}
+
+TEST_P(Rows, HoldOnTheCudaDevice) {
+  if (cuda_device_count() == 0) GTEST_SKIP() << "no GPU on this machine";
+  const auto device = make_cuda_device(0);
   ASSERT_TRUE(device) << to_string(device.error());
   const auto results = run_on_device(**device, file.rows);
   ASSERT_TRUE(results) << to_string(results.error());

@@ -153,7 +153,7 @@ TEST_F(Launches, ArgumentsMustFitTheParameters) {
   spec.block = {32};
   EXPECT_THAT(message(), HasSubstr("requires 64 (.reqntid)"));
   spec.block = {64, 3};
-  EXPECT_THAT(message(), HasSubstr("bounded to 128 (.maxntid)"));
+  EXPECT_THAT(message(), HasSubstr("bounded to 128 (.maxntid or registers)"));
 }
 
 } // namespace

@@ -2,8 +2,8 @@
 
 #include "harness/base/check.h"
 #include "harness/device/cpu/runtime/definedness.h"
-#include "harness/device/cpu/runtime/limits.h"
 #include "harness/device/cpu/runtime/scheduler.h"
+#include "harness/device/launch_limits.h"
 
 #include <fmt/format.h>
 
@@ -110,7 +110,7 @@ Result<LaunchReport> Engine::launch(CompiledModule& module, const CompiledEntry&
   Launch& launch = state.launch;
   ASSAY_CHECK(entry.function, "entry {} has no code", entry.info.name);
   LaunchReport report;
-  if (std::optional<std::string> broken = broken_limit(entry, spec)) {
+  if (std::optional<std::string> broken = broken_limit(entry.info, spec)) {
     report.faults.push_back({Kind::launch, "", {}, "launch: " + *std::move(broken), false});
     return report;
   }

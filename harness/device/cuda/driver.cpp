@@ -1,0 +1,54 @@
+#include "harness/device/cuda/driver.h"
+
+#include <dlfcn.h>
+
+namespace assay::cuda {
+
+namespace {
+
+template <class F> bool find(void* library, F& function, const char* name) {
+  function = reinterpret_cast<F>(dlsym(library, name));
+  return function != nullptr;
+}
+
+Result<Driver> open_library() {
+  void* l = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (l == nullptr) return environment_error({}, "no CUDA driver on this machine (libcuda.so.1)");
+  Driver d;
+  const bool complete =
+      find(l, d.init, "cuInit") && find(l, d.version, "cuDriverGetVersion") &&
+      find(l, d.device_count, "cuDeviceGetCount") && find(l, d.device, "cuDeviceGet") &&
+      find(l, d.device_name, "cuDeviceGetName") && find(l, d.device_attribute, "cuDeviceGetAttribute") &&
+      find(l, d.retain_context, "cuDevicePrimaryCtxRetain") && find(l, d.set_context, "cuCtxSetCurrent") &&
+      find(l, d.error_name, "cuGetErrorName") && find(l, d.error_text, "cuGetErrorString") &&
+      find(l, d.link_create, "cuLinkCreate_v2") && find(l, d.link_add, "cuLinkAddData_v2") &&
+      find(l, d.link_complete, "cuLinkComplete") && find(l, d.link_destroy, "cuLinkDestroy") &&
+      find(l, d.load_module, "cuModuleLoadDataEx") && find(l, d.unload_module, "cuModuleUnload") &&
+      find(l, d.function, "cuModuleGetFunction") && find(l, d.function_attribute, "cuFuncGetAttribute") &&
+      find(l, d.set_function_attribute, "cuFuncSetAttribute") &&
+      find(l, d.parameter_info, "cuFuncGetParamInfo") && find(l, d.allocate, "cuMemAlloc_v2") &&
+      find(l, d.release, "cuMemFree_v2") && find(l, d.to_device, "cuMemcpyHtoD_v2") &&
+      find(l, d.to_host, "cuMemcpyDtoH_v2") && find(l, d.launch, "cuLaunchKernel") &&
+      find(l, d.synchronize, "cuCtxSynchronize");
+  if (!complete)
+    return environment_error({}, "libcuda.so.1 lacks functions that CUDA 12.4 has: {}", dlerror());
+  return d;
+}
+
+} // namespace
+
+Result<const Driver*> load_driver() {
+  static const Result<Driver> driver = open_library();
+  if (!driver) return std::unexpected(driver.error());
+  return &*driver;
+}
+
+std::string error_text(const Driver& driver, Status status) {
+  const char *name = nullptr, *text = nullptr;
+  driver.error_name(status, &name);
+  driver.error_text(status, &text);
+  if (name == nullptr) return fmt::format("CUDA error {}", status);
+  return text == nullptr ? std::string(name) : fmt::format("{}: {}", name, text);
+}
+
+} // namespace assay::cuda

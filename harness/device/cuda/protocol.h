@@ -1,0 +1,96 @@
+// The requests to the process that drives a GPU, and its answers. Bulk data lies in memory that both map.
+#pragma once
+
+#include "harness/device/cuda/driver.h"
+#include "harness/device/cuda/message.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace assay::cuda {
+
+inline constexpr std::size_t world_capacity = std::size_t{2} << 30;  // bytes of an arena
+inline constexpr std::size_t blob_capacity = std::size_t{256} << 20; // of a program
+
+// Reserved as a whole, taken from the machine page by page as it is used.
+class SharedMemory {
+ public:
+  SharedMemory(); // environment's fault where it fails: then valid() is false
+  ~SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  bool valid() const { return base_ != nullptr; }
+  std::byte* world(std::size_t index) const { return base_ + index * world_capacity; }
+  std::byte* blob() const { return base_ + 2 * world_capacity; }
+
+ private:
+  std::byte* base_ = nullptr;
+};
+
+struct GpuFacts {
+  std::array<char, 128> name{};
+  int driver = 0; // 13000 is CUDA 13.0
+  int devices = 0;
+  int compute_major = 0, compute_minor = 0, multiprocessors = 0;
+  std::array<int, 3> max_grid{}, max_block{};
+  int max_block_threads = 0, max_shared = 0; // of a block; shared memory with opt-in
+};
+
+enum class Request : std::uint32_t {
+  compile, // the blob is PTX; becomes a cubin
+  load,    // the blob is a cubin; becomes a module of one world, in place of one loaded before
+  run,
+};
+
+// Where a request ended.
+enum class Stage : std::uint32_t {
+  done,
+  memory,   // the GPU has no room
+  compile,  // the driver's compiler refused
+  transfer, // load, copy: nothing that a kernel does wrong
+  launch,   // the launch was refused; nothing has run
+  run,      // the kernel did something that ended the context
+};
+
+struct Reply {
+  Stage stage = Stage::done;
+  Status status = success;
+  std::string text; // the driver's words, or the compiler's log
+};
+
+struct FunctionFacts {
+  int max_threads = 0, static_shared = 0;
+  std::vector<std::uint32_t> param_bytes;
+};
+
+struct Parameter {
+  std::uint64_t bits = 0;
+  std::uint8_t in_arena = 0; // bits is an offset there
+};
+
+struct GpuLaunch {
+  std::uint32_t module = 0, function = 0; // module: what `load` named; function: index in its entries
+  std::array<std::uint32_t, 3> grid{}, block{};
+  std::uint32_t shared_bytes = 0;
+  std::vector<Parameter> parameters;
+
+  void put(Writer& out) const;
+  static GpuLaunch take(Reader& in);
+};
+
+// One world's part of a run: perhaps its arena goes to the GPU, its launches run, its arena comes back.
+struct WorldRun {
+  std::uint32_t world = 0;
+  std::uint32_t dirt = 0; // what shared memory holds before each launch
+  bool upload = false;
+  std::vector<GpuLaunch> launches;
+
+  void put(Writer& out) const;
+  static WorldRun take(Reader& in);
+};
+
+} // namespace assay::cuda

@@ -1,0 +1,287 @@
+#include "harness/device/cuda/server.h"
+
+#include <algorithm>
+#include <map>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <utility>
+
+namespace assay::cuda {
+
+namespace {
+
+// Writes a word again and again over all dynamic shared memory of its block. One block a multiprocessor, each
+// with all the shared memory that a block may have, leaves the next kernel's full of it.
+constexpr const char* dirty_shared_ptx = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.extern .shared .align 16 .b8 memory[];
+.visible .entry assay_dirty_shared(.param .u32 bytes, .param .u32 word)
+{
+  .reg .pred %p<2>;
+  .reg .b32 %r<8>;
+  ld.param.u32 %r1, [bytes];
+  ld.param.u32 %r2, [word];
+  mov.u32 %r3, %tid.x;
+  shl.b32 %r3, %r3, 2;
+  mov.u32 %r4, %ntid.x;
+  shl.b32 %r4, %r4, 2;
+  mov.u32 %r5, memory;
+$next:
+  setp.ge.u32 %p1, %r3, %r1;
+  @%p1 bra $done;
+  add.u32 %r6, %r5, %r3;
+  st.volatile.shared.u32 [%r6], %r2;
+  add.u32 %r3, %r3, %r4;
+  bra $next;
+$done:
+  ret;
+}
+)";
+
+constexpr std::size_t log_bytes = 16384, message_bytes = std::size_t{128} << 10;
+constexpr std::size_t smallest_arena = std::size_t{1} << 20;
+
+struct Module {
+  void* handle = nullptr;
+  std::vector<void*> functions;
+  std::vector<FunctionFacts> facts;
+};
+
+class Server {
+ public:
+  Server(const Driver& driver, int socket, const SharedMemory& memory)
+      : driver_(driver), socket_(socket), memory_(memory) {}
+
+  [[noreturn]] void run(int ordinal) {
+    const Reply opened = open(ordinal);
+    Writer hello = message_of(opened);
+    hello.put(facts_);
+    send(hello);
+    if (opened.stage != Stage::done) ::_exit(0);
+    std::string buffer(message_bytes, '\0');
+    for (;;) {
+      const ssize_t size = ::recv(socket_, buffer.data(), buffer.size(), 0);
+      if (size <= 0) ::_exit(0);
+      Reader in(std::string_view(buffer).substr(0, static_cast<std::size_t>(size)));
+      answer(in);
+    }
+  }
+
+ private:
+  Reply failed(Stage stage, Status status) const { return {stage, status, error_text(driver_, status)}; }
+  Reply failed_transfer(Status status) const {
+    constexpr Status out_of_memory = 2;
+    return failed(status == out_of_memory ? Stage::memory : Stage::transfer, status);
+  }
+
+  static Writer message_of(const Reply& reply) {
+    Writer out;
+    out.put(reply.stage);
+    out.put(reply.status);
+    out.put_text(reply.text);
+    return out;
+  }
+  void send(const Writer& out) const {
+    if (::send(socket_, out.bytes().data(), out.bytes().size(), MSG_NOSIGNAL) < 0) ::_exit(1);
+  }
+
+  void answer(Reader& in) {
+    switch (in.take<Request>()) {
+    case Request::compile: {
+      const auto size = in.take<std::size_t>();
+      std::size_t cubin = 0;
+      Writer out = message_of(compile(size, cubin));
+      out.put(cubin);
+      return send(out);
+    }
+    case Request::load: {
+      const auto id = in.take<std::uint32_t>();
+      const auto world = in.take<std::uint32_t>();
+      std::vector<std::string> entries(in.take<std::size_t>());
+      for (std::string& entry : entries) entry = in.take_text();
+      Module& module = modules_[{id, world}];
+      const Reply reply = load(module, memory_.blob(), entries);
+      Writer out = message_of(reply);
+      for (const FunctionFacts& facts : module.facts) {
+        out.put(facts.max_threads);
+        out.put(facts.static_shared);
+        out.put_all(facts.param_bytes);
+      }
+      return send(out);
+    }
+    case Request::run: {
+      const auto bytes = in.take<std::size_t>();
+      const auto count = in.take<std::size_t>();
+      Reply reply;
+      for (std::size_t i = 0; i < count && reply.stage == Stage::done; ++i)
+        reply = run_world(WorldRun::take(in), bytes);
+      return send(message_of(reply));
+    }
+    }
+    ::_exit(1);
+  }
+
+  Reply open(int ordinal) {
+    const auto get = [&](int what, int& value) { return driver_.device_attribute(&value, what, device_); };
+    void* context = nullptr;
+    Status status = driver_.init(0);
+    if (status == success) status = driver_.version(&facts_.driver);
+    if (status == success) status = driver_.device_count(&facts_.devices);
+    if (status == success && ordinal >= facts_.devices)
+      return {Stage::transfer, success,
+              fmt::format("there is no GPU {}: this machine shows {} of them", ordinal, facts_.devices)};
+    if (status == success) status = driver_.device(&device_, ordinal);
+    if (status == success)
+      status = driver_.device_name(facts_.name.data(), static_cast<int>(facts_.name.size()) - 1, device_);
+    if (status == success) status = get(attribute::compute_major, facts_.compute_major);
+    if (status == success) status = get(attribute::compute_minor, facts_.compute_minor);
+    if (status == success) status = get(attribute::multiprocessors, facts_.multiprocessors);
+    if (status == success) status = get(attribute::max_block_threads, facts_.max_block_threads);
+    if (status == success) status = get(attribute::max_shared_opt_in, facts_.max_shared);
+    for (int axis = 0; axis < 3; ++axis) {
+      const auto at = static_cast<std::size_t>(axis);
+      if (status == success) status = get(attribute::max_grid_x + axis, facts_.max_grid[at]);
+      if (status == success) status = get(attribute::max_block_x + axis, facts_.max_block[at]);
+    }
+    if (status == success) status = driver_.retain_context(&context, device_);
+    if (status == success) status = driver_.set_context(context);
+    if (status != success) return failed(Stage::transfer, status);
+    Reply reply = load(dirty_, dirty_shared_ptx, {"assay_dirty_shared"});
+    if (reply.stage == Stage::done) reply = allow_shared(dirty_.functions[0], facts_.max_shared);
+    return reply;
+  }
+
+  Reply allow_shared(void* function, int bytes) const {
+    if (bytes <= 48 << 10) return {}; // what every kernel may have
+    const Status status =
+        driver_.set_function_attribute(function, function_attribute::max_dynamic_shared, bytes);
+    return status == success ? Reply{} : failed(Stage::launch, status);
+  }
+
+  Reply compile(std::size_t size, std::size_t& cubin_bytes) const {
+    std::string log(log_bytes, '\0');
+    int options[] = {jit::error_log, jit::error_log_bytes};
+    void* values[] = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
+    void *link = nullptr, *cubin = nullptr;
+    Status status = driver_.link_create(2, options, values, &link);
+    if (status != success) return failed(Stage::transfer, status);
+    status = driver_.link_add(link, jit::input_ptx, memory_.blob(), size, "kernel.ptx", 0, nullptr, nullptr);
+    if (status == success) status = driver_.link_complete(link, &cubin, &cubin_bytes);
+    Reply reply;
+    if (status != success) {
+      reply = failed(Stage::compile, status);
+      reply.text += "\n" + std::string(log.c_str());
+    } else if (cubin_bytes > blob_capacity) {
+      reply = {Stage::memory, success, "the compiled program is too large"};
+    } else {
+      std::memcpy(memory_.blob(), cubin, cubin_bytes);
+    }
+    driver_.link_destroy(link);
+    return reply;
+  }
+
+  // image: a cubin, or PTX that ends in a zero byte.
+  Reply load(Module& module, const void* image, const std::vector<std::string>& entries) const {
+    if (module.handle != nullptr) driver_.unload_module(module.handle);
+    module = {};
+    if (const Status status = driver_.load_module(&module.handle, image, 0, nullptr, nullptr);
+        status != success) {
+      module.handle = nullptr;
+      return failed_transfer(status);
+    }
+    for (const std::string& entry : entries) {
+      void* function = nullptr;
+      FunctionFacts facts;
+      Status status = driver_.function(&function, module.handle, entry.c_str());
+      if (status == success)
+        status =
+            driver_.function_attribute(&facts.max_threads, function_attribute::max_block_threads, function);
+      if (status == success)
+        status =
+            driver_.function_attribute(&facts.static_shared, function_attribute::static_shared, function);
+      if (status != success) return failed_transfer(status);
+      std::size_t offset = 0, size = 0;
+      while (driver_.parameter_info(function, facts.param_bytes.size(), &offset, &size) == success)
+        facts.param_bytes.push_back(static_cast<std::uint32_t>(size));
+      module.functions.push_back(function);
+      module.facts.push_back(std::move(facts));
+    }
+    return {};
+  }
+
+  Reply reserve(std::size_t world, std::size_t bytes) {
+    Arena& arena = arenas_[world];
+    if (bytes <= arena.capacity) return {};
+    if (arena.capacity > 0) driver_.release(arena.address);
+    arena = {};
+    std::size_t capacity = smallest_arena;
+    while (capacity < bytes) capacity *= 2;
+    if (const Status status = driver_.allocate(&arena.address, capacity); status != success)
+      return failed_transfer(status);
+    arena.capacity = capacity;
+    return {};
+  }
+
+  Reply run_world(const WorldRun& run, std::size_t bytes) {
+    if (Reply reply = reserve(run.world, bytes); reply.stage != Stage::done) return reply;
+    const Address arena = arenas_[run.world].address;
+    if (run.upload && bytes > 0)
+      if (const Status status = driver_.to_device(arena, memory_.world(run.world), bytes); status != success)
+        return failed(Stage::transfer, status);
+    for (const GpuLaunch& launch : run.launches)
+      if (Reply reply = run_launch(launch, run, arena); reply.stage != Stage::done) return reply;
+    if (bytes > 0)
+      if (const Status status = driver_.to_host(memory_.world(run.world), arena, bytes); status != success)
+        return failed(Stage::transfer, status);
+    return {};
+  }
+
+  Reply run_launch(const GpuLaunch& launch, const WorldRun& run, Address arena) {
+    auto dirty_bytes = static_cast<std::uint32_t>(facts_.max_shared);
+    std::uint32_t dirt = run.dirt;
+    void* dirty_args[] = {&dirty_bytes, &dirt};
+    Status status = driver_.launch(dirty_.functions[0], static_cast<unsigned>(facts_.multiprocessors), 1, 1,
+                                   1024, 1, 1, dirty_bytes, nullptr, dirty_args, nullptr);
+    if (status != success) return failed(Stage::transfer, status);
+
+    Module& module = modules_.at({launch.module, run.world});
+    void* function = module.functions.at(launch.function);
+    if (Reply reply = allow_shared(function, static_cast<int>(launch.shared_bytes));
+        reply.stage != Stage::done)
+      return reply;
+    std::vector<std::uint64_t> values;
+    std::vector<void*> pointers;
+    for (const Parameter& parameter : launch.parameters)
+      values.push_back(parameter.bits + (parameter.in_arena != 0 ? arena : 0));
+    for (std::uint64_t& value : values) pointers.push_back(&value);
+    status = driver_.launch(function, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
+                            launch.block[1], launch.block[2], launch.shared_bytes, nullptr, pointers.data(),
+                            nullptr);
+    if (status != success) return failed(Stage::launch, status);
+    status = driver_.synchronize();
+    return status == success ? Reply{} : failed(Stage::run, status);
+  }
+
+  const Driver& driver_;
+  int socket_;
+  const SharedMemory& memory_;
+  int device_ = 0;
+  GpuFacts facts_;
+  Module dirty_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Module> modules_; // by id and world
+  struct Arena {
+    Address address = 0;
+    std::size_t capacity = 0;
+  };
+  std::array<Arena, 2> arenas_;
+};
+
+} // namespace
+
+void serve(const Driver& driver, int ordinal, int socket, const SharedMemory& memory) {
+  Server(driver, socket, memory).run(ordinal);
+}
+
+} // namespace assay::cuda

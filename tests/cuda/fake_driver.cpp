@@ -1,0 +1,255 @@
+#include "tests/cuda/fake_driver.h"
+
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <new>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace assay::testing {
+
+namespace {
+
+using cuda::Address;
+using cuda::Status;
+
+constexpr Status invalid_value = 1, out_of_memory = 2, invalid_ptx = 218, not_found = 500;
+
+struct Kernel {
+  std::vector<std::uint32_t> param_bytes;
+  FakeGpuKernel run;
+};
+std::map<std::string, Kernel>& kernels() {
+  static std::map<std::string, Kernel> all;
+  return all;
+}
+
+// State of the process that drives the fake.
+struct Module {
+  std::string text;
+  int variable = 0;
+};
+struct Function {
+  Module* module = nullptr;
+  std::string name;
+};
+struct State {
+  std::map<Address, std::size_t> allocated;
+  std::size_t used = 0;
+  std::uint32_t shared_word = 0;
+  Status broken = 0;
+  std::string linked;
+  std::map<Function*, std::unique_ptr<Function>> functions;
+};
+State& state() {
+  static State s;
+  return s;
+}
+
+Status init(unsigned) {
+  ++fake_counts().starts;
+  return 0;
+}
+Status version(int* v) {
+  *v = 13000;
+  return 0;
+}
+Status device_count(int* n) {
+  *n = fake_gpu().devices;
+  return 0;
+}
+Status device(int* d, int ordinal) {
+  *d = ordinal;
+  return 0;
+}
+Status device_name(char* text, int size, int) {
+  std::strncpy(text, "Fake GPU", static_cast<std::size_t>(size));
+  return 0;
+}
+Status device_attribute(int* value, int what, int) {
+  static const std::map<int, int> values = {{1, 1024},       {2, 1024},  {3, 1024},   {4, 64},
+                                            {5, 2147483647}, {6, 65535}, {7, 65535},  {16, 4},
+                                            {75, 9},         {76, 0},    {97, 232448}};
+  *value = values.at(what);
+  return 0;
+}
+Status retain_context(void** context, int) {
+  *context = &state();
+  return 0;
+}
+Status set_context(void*) { return 0; }
+Status error_name(Status status, const char** text) {
+  static const std::map<Status, const char*> names = {
+      {1, "CUDA_ERROR_INVALID_VALUE"},   {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {218, "CUDA_ERROR_INVALID_PTX"},   {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+      {710, "CUDA_ERROR_ASSERT"},        {716, "CUDA_ERROR_MISALIGNED_ADDRESS"},
+      {719, "CUDA_ERROR_LAUNCH_FAILED"}, {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"}};
+  const auto found = names.find(status);
+  if (found == names.end()) return invalid_value;
+  *text = found->second;
+  return 0;
+}
+Status error_text(Status, const char**) { return invalid_value; }
+
+char* link_log = nullptr;
+Status link_create(unsigned, int*, void** values, void** link) {
+  link_log = static_cast<char*>(values[0]);
+  *link = &state().linked;
+  return 0;
+}
+Status link_add(void*, int, void* text, std::size_t size, const char*, unsigned, int*, void**) {
+  const std::string ptx(static_cast<const char*>(text), size - 1);
+  if (!fake_gpu().refused_ptx.empty() && ptx == fake_gpu().refused_ptx) {
+    std::strcpy(link_log, "ptxas application ptx input, line 7; fatal   : Parsing error near 'x'");
+    return invalid_ptx;
+  }
+  state().linked = ptx;
+  return 0;
+}
+Status link_complete(void*, void** cubin, std::size_t* size) {
+  ++fake_counts().compiled;
+  *cubin = state().linked.data();
+  *size = state().linked.size() + 1;
+  return 0;
+}
+Status link_destroy(void*) { return 0; }
+Status load_module(void** module, const void* image, unsigned, int*, void**) {
+  if (state().broken != 0) return state().broken;
+  const std::string text(static_cast<const char*>(image));
+  if (text.find("assay_dirty_shared") == std::string::npos) {
+    ++fake_counts().loaded;
+    if (fake_gpu().dies_at_load) ::_exit(3);
+    if (text.find(".entry") == std::string::npos) return invalid_value;
+  }
+  *module = new Module{text};
+  return 0;
+}
+Status unload_module(void* module) {
+  delete static_cast<Module*>(module);
+  return 0;
+}
+Status function(void** result, void* module, const char* name) {
+  const bool known = kernels().contains(name) || std::string(name) == "assay_dirty_shared";
+  if (!known) return not_found;
+  auto made = std::make_unique<Function>(Function{static_cast<Module*>(module), name});
+  *result = made.get();
+  state().functions.emplace(made.get(), std::move(made));
+  return 0;
+}
+Status function_attribute(int* value, int what, void*) {
+  *value = what == 0 ? fake_gpu().max_threads.front() : 0;
+  return 0;
+}
+Status set_function_attribute(void*, int, int) { return state().broken; }
+Status parameter_info(void* function, std::size_t index, std::size_t* offset, std::size_t* size) {
+  const auto found = kernels().find(static_cast<Function*>(function)->name);
+  if (found == kernels().end() || index >= found->second.param_bytes.size()) return invalid_value;
+  *offset = 8 * index;
+  *size = found->second.param_bytes[index];
+  return 0;
+}
+Status allocate(Address* address, std::size_t bytes) {
+  if (state().used + bytes > fake_gpu().memory) return out_of_memory;
+  *address = reinterpret_cast<Address>(std::aligned_alloc(512, bytes));
+  state().allocated[*address] = bytes;
+  state().used += bytes;
+  return 0;
+}
+Status release(Address address) {
+  state().used -= state().allocated.at(address);
+  state().allocated.erase(address);
+  std::free(reinterpret_cast<void*>(address));
+  return 0;
+}
+Status to_device(Address to, const void* from, std::size_t bytes) {
+  if (state().broken != 0) return state().broken;
+  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  return 0;
+}
+Status to_host(void* to, Address from, std::size_t bytes) {
+  if (state().broken != 0) return state().broken;
+  std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+  return 0;
+}
+Status launch(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+              unsigned shared, void*, void** parameters, void**) {
+  if (state().broken != 0) return state().broken;
+  auto* of = static_cast<Function*>(function);
+  if (of->name == "assay_dirty_shared") {
+    std::memcpy(&state().shared_word, parameters[1], sizeof state().shared_word);
+    return 0;
+  }
+  ++fake_counts().launched;
+  constexpr Status out_of_resources = 701;
+  const FakeGpuLaunch as_seen{{gx, gy, gz},        {bx, by, bz},          shared,
+                              state().shared_word, &of->module->variable, parameters};
+  const Status status = kernels().at(of->name).run(as_seen);
+  if (status == out_of_resources) return status; // refused: nothing else comes of it
+  state().broken = status;
+  return 0;
+}
+Status synchronize() { return state().broken; }
+
+} // namespace
+
+FakeGpu& fake_gpu() {
+  static FakeGpu gpu;
+  return gpu;
+}
+
+FakeCounts& fake_counts() {
+  static auto* counts =
+      new (::mmap(nullptr, sizeof(FakeCounts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))
+          FakeCounts;
+  return *counts;
+}
+
+void reset_fake_gpu() {
+  fake_gpu() = {};
+  kernels().clear();
+  FakeCounts& counts = fake_counts();
+  counts.starts = counts.compiled = counts.loaded = counts.launched = 0;
+}
+
+void add_fake_kernel(const std::string& name, std::vector<std::uint32_t> param_bytes, FakeGpuKernel kernel) {
+  kernels()[name] = {std::move(param_bytes), std::move(kernel)};
+}
+
+std::string fake_ptx(const std::vector<std::string>& names, const std::string& more) {
+  std::string text = more + "\n";
+  for (const std::string& name : names) text += ".visible .entry " + name + "()\n{\n\tret;\n}\n";
+  return text;
+}
+
+const cuda::Driver& fake_driver() {
+  static const cuda::Driver driver{.init = init,
+                                   .version = version,
+                                   .device_count = device_count,
+                                   .device = device,
+                                   .device_name = device_name,
+                                   .device_attribute = device_attribute,
+                                   .retain_context = retain_context,
+                                   .set_context = set_context,
+                                   .error_name = error_name,
+                                   .error_text = error_text,
+                                   .link_create = link_create,
+                                   .link_add = link_add,
+                                   .link_complete = link_complete,
+                                   .link_destroy = link_destroy,
+                                   .load_module = load_module,
+                                   .unload_module = unload_module,
+                                   .function = function,
+                                   .function_attribute = function_attribute,
+                                   .set_function_attribute = set_function_attribute,
+                                   .parameter_info = parameter_info,
+                                   .allocate = allocate,
+                                   .release = release,
+                                   .to_device = to_device,
+                                   .to_host = to_host,
+                                   .launch = launch,
+                                   .synchronize = synchronize};
+  return driver;
+}
+
+} // namespace assay::testing

@@ -1,0 +1,86 @@
+// The CUDA device's small parts: what PTX says of a program, the compiler's log, the cubin cache, faults.
+#include "harness/base/files.h"
+#include "harness/device/cuda/cubin_cache.h"
+#include "harness/device/cuda/fault.h"
+#include "harness/device/cuda/program.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+namespace assay::cuda {
+namespace {
+
+TEST(PtxTraits, TrapsAreInstructionsNotNames) {
+  EXPECT_TRUE(traits_of(".entry k()\n{\n\ttrap;\n}\n").traps);
+  EXPECT_TRUE(traits_of(".entry k()\n{\n\t@%p1 trap;\n}\n").traps);
+  EXPECT_FALSE(traits_of(".entry trap()\n{\n\tret; // trap;\n}\n").traps);
+  EXPECT_FALSE(traits_of(".entry k()\n{\n\tbra $trap_1;\n}\n").traps);
+}
+
+TEST(PtxTraits, VariablesAreThoseOfTheModuleButNoStrings) {
+  EXPECT_TRUE(traits_of(".visible .global .align 4 .u32 count;\n").variables);
+  EXPECT_FALSE(traits_of(".global .align 1 .b8 $str[3] = {97, 98};\n").variables);
+  EXPECT_FALSE(traits_of(".global .align 1 .b8 __unnamed_1[3] = {97, 98};\n").variables);
+  EXPECT_FALSE(traits_of(".entry k()\n{\n\tld.global.f32 %f1, [%rd1];\n}\n").variables);
+}
+
+TEST(PtxTraits, TheHeapIsUsedWhereMallocIsDeclared) {
+  EXPECT_TRUE(traits_of(".extern .func  (.param .b64 func_retval0) malloc\n(\n.param .b64 a\n)\n;\n").heap);
+  EXPECT_FALSE(traits_of(".extern .func  (.param .b32 func_retval0) vprintf\n(\n.param .b64 a\n)\n;\n").heap);
+}
+
+TEST(CompilerLog, NamesItsLine) {
+  EXPECT_EQ(line_of_log("ptxas application ptx input, line 23; fatal   : Parsing error near '.foo'"), 23);
+  EXPECT_EQ(line_of_log("ptxas fatal   : Ptx assembly aborted due to errors"), 0);
+}
+
+TEST(Faults, StatusesAreToldApart) {
+  EXPECT_EQ(kind_of(700, false), Kind::out_of_bounds);
+  EXPECT_EQ(kind_of(716, false), Kind::misaligned);
+  EXPECT_EQ(kind_of(710, false), Kind::trap);
+  EXPECT_EQ(kind_of(719, true), Kind::trap);
+  EXPECT_EQ(kind_of(719, false), Kind::out_of_bounds);
+  EXPECT_EQ(kind_of(702, false), Kind::timeout);
+  EXPECT_EQ(kind_of(999, false), std::nullopt); // unknown: nothing that a kernel is accused of
+  EXPECT_TRUE(is_refused_launch(701));
+  EXPECT_FALSE(is_refused_launch(700));
+}
+
+class CubinCache : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = ::testing::TempDir() + "assay-cubin-XXXXXX";
+    dir = ::mkdtemp(name.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(dir); }
+  std::filesystem::path dir;
+};
+
+TEST_F(CubinCache, GivesBackWhatWasStoredUnderItsKeyAlone) {
+  const std::string key = cubin_key("ptx", 9, 0, 13000);
+  const std::string cubin("\0\x7f\nELF", 6);
+  EXPECT_FALSE(load_cubin(dir, key));
+  store_cubin(dir, key, cubin);
+  EXPECT_EQ(load_cubin(dir, key), cubin);
+  for (const std::string& other :
+       {cubin_key("ptx ", 9, 0, 13000), cubin_key("ptx", 8, 0, 13000), cubin_key("ptx", 9, 0, 12080)}) {
+    EXPECT_NE(other, key);
+    EXPECT_FALSE(load_cubin(dir, other));
+  }
+}
+
+TEST_F(CubinCache, ADamagedFileIsAMiss) {
+  const std::string key = cubin_key("ptx", 9, 0, 13000);
+  store_cubin(dir, key, "cubin");
+  auto text = read_file(cubin_path(dir, key));
+  ASSERT_TRUE(text);
+  text->back() ^= 1;
+  ASSERT_TRUE(write_file(cubin_path(dir, key), *text));
+  EXPECT_FALSE(load_cubin(dir, key));
+  ASSERT_TRUE(write_file(cubin_path(dir, key), "rubbish"));
+  EXPECT_FALSE(load_cubin(dir, key));
+}
+
+} // namespace
+} // namespace assay::cuda
