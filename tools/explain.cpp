@@ -3,6 +3,7 @@
 #include "harness/report/text.h"
 #include "harness/run/judge.h"
 #include "harness/run/replay.h"
+#include "harness/run/suspects.h"
 #include "tools/case_file.h"
 #include "tools/command.h"
 
@@ -23,6 +24,11 @@ Outcome run_explain(const ExplainArguments& arguments) {
   ASSAY_TRY(const auto kernel, Kernel::load(manifest, *device));
   ASSAY_TRY(const Judgement judgement, judge(*kernel, test_case, {.mode = JudgeMode::on_this_input}));
   fmt::print("{}", explain_text(test_case, *kernel, judgement));
+  for (const Finding& finding : judgement.findings) {
+    ASSAY_TRY(const Diagnosis diagnosis, diagnose(*kernel, finding));
+    fmt::print("\nsuspects of {}, 1 is certain\n{}", to_string(finding.signature),
+               suspects_text(diagnosis.suspects, diagnosis.cleared, diagnosis.note));
+  }
   return !judgement.findings.empty() ? 1 : judgement.inconclusive ? 3 : 0;
 }
 

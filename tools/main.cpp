@@ -32,6 +32,10 @@ int run(int argc, char** argv) {
   assay::add_replay(app, invocation);
   assay::add_minimize(app, invocation);
   assay::add_explain(app, invocation);
+  assay::add_triage(app, invocation);
+  assay::add_export(app, invocation);
+  assay::add_bench(app, invocation);
+  assay::add_corpus(app, invocation);
   assay::add_list(app, invocation);
 
   const auto dashes =

@@ -17,8 +17,6 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int lowest_decade = -20; // smaller errors are counted there
 
-double worse(double a, double b) { return b > a ? b : a; }
-
 int decade_of(double error) {
   return std::max(lowest_decade, static_cast<int>(std::floor(std::log10(error))));
 }
@@ -47,14 +45,13 @@ std::vector<double> error_levels(const Trial& trial, std::size_t i) {
   return levels;
 }
 
-ErrorMap error_map(const Trial& trial, std::size_t i, int most_across, int most_down) {
-  const TensorReport& report = trial.tensors[i];
-  const std::vector<double> levels = error_levels(trial, i);
+ErrorMap error_map(const std::string& tensor, std::span<const double> levels, std::vector<std::int64_t> shape,
+                   int most_across, int most_down) {
   ErrorMap map;
-  map.tensor = report.name;
-  map.shape = report.shape;
-  map.columns = report.shape.empty() ? 1 : report.shape.back();
+  map.tensor = tensor;
+  map.columns = shape.empty() ? 1 : shape.back();
   map.rows = map.columns == 0 ? 0 : std::ssize(levels) / map.columns;
+  map.shape = std::move(shape);
   map.cells_across = static_cast<int>(std::min<std::int64_t>(map.columns, most_across));
   map.cells_down = static_cast<int>(std::min<std::int64_t>(map.rows, most_down));
   for (int y = 0; y < map.cells_down; ++y)
@@ -64,10 +61,15 @@ ErrorMap error_map(const Trial& trial, std::size_t i, int most_across, int most_
            row < ErrorMap::begin(y + 1, map.cells_down, map.rows); ++row)
         for (auto column = ErrorMap::begin(x, map.cells_across, map.columns);
              column < ErrorMap::begin(x + 1, map.cells_across, map.columns); ++column)
-          level = worse(level, levels[static_cast<std::size_t>(row * map.columns + column)]);
+          level = std::max(level, levels[static_cast<std::size_t>(row * map.columns + column)]);
       map.level.push_back(level);
     }
   return map;
+}
+
+ErrorMap error_map(const Trial& trial, std::size_t i, int most_across, int most_down) {
+  return error_map(trial.tensors[i].name, error_levels(trial, i), trial.tensors[i].shape, most_across,
+                   most_down);
 }
 
 ErrorHistogram error_histogram(const Trial& trial, std::size_t i) {

@@ -16,7 +16,10 @@ namespace assay {
 inline constexpr double level_without_threshold = 1e300;
 std::vector<double> error_levels(const Trial& trial, std::size_t i);
 
-ErrorMap error_map(const Trial& trial, std::size_t i, int most_across = 64, int most_down = 32);
+// levels: one an element of a tensor of that shape. A scalar is one row of one.
+ErrorMap error_map(const std::string& tensor, std::span<const double> levels, std::vector<std::int64_t> shape,
+                   int most_across = 64, int most_down = 16);
+ErrorMap error_map(const Trial& trial, std::size_t i, int most_across = 64, int most_down = 16);
 ErrorHistogram error_histogram(const Trial& trial, std::size_t i);
 // failed: whether the case shows the fault.
 ErrorSamplePoint sample_point(const Case& test_case, const Trial& trial, std::size_t i, bool failed);

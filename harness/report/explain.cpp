@@ -1,3 +1,4 @@
+#include "harness/report/error_series.h"
 #include "harness/report/table.h"
 #include "harness/report/text.h"
 #include "harness/run/describe.h"
@@ -84,43 +85,46 @@ std::string quantities(const Trial& trial) {
                : gate.conditioned ? "no (golden not exact enough)"
                                   : "no (ill-conditioned)"});
   }
-  return table.empty() ? std::string() : table.text();
+  if (table.empty()) return {};
+  return table.text() +
+         "ref/golden: the largest error of the plain formula in the kernel's own precision. condition: sum "
+         "of\n"
+         "magnitudes over the result. threshold: fudge times ref/golden, and the rounding of the output. "
+         "ratio:\n"
+         "target error over threshold, of the whole tensor or its worst line; above 1 is a suspect. rms "
+         "ratio:\n"
+         "of the target's error to the reference's. bias ulp: mean error away from zero, in last places.\n";
 }
 
-// error / threshold an element; not finite where NaN or an infinity is out of place.
-std::vector<double> levels_of(const Trial& trial, std::size_t i) {
-  const Evaluated& golden = trial.golden[i];
-  const std::vector<double>& target = trial.target[i];
-  const double threshold = trial.tensors[i].comparison.gate.threshold;
-  std::vector<double> levels(target.size());
-  for (std::size_t k = 0; k < target.size(); ++k) {
-    const double g = golden.value[k], t = target[k];
-    if (g == t || (std::isnan(g) && std::isnan(t)) ||
-        (!golden.formula_overflows.empty() && golden.formula_overflows[k]))
-      continue;
-    if (!std::isfinite(g) || !std::isfinite(t))
-      levels[k] = std::numeric_limits<double>::infinity();
-    else
-      levels[k] = threshold > 0 ? std::abs(t - g) / threshold : 1e300;
-  }
-  return levels;
+// Whether a finding's message tells the output's worst element already.
+bool is_told(const Judgement& judgement, const TensorReport& report) {
+  return std::ranges::any_of(judgement.findings, [&](const Finding& finding) {
+    return finding.signature.output == report.name && finding.element == report.worst;
+  });
 }
 
-std::string pictures(const Trial& trial) {
+std::string pictures(const Judgement& judgement) {
+  const Trial& trial = judgement.trial;
   std::string text;
   for (std::size_t i = 0; i < trial.tensors.size(); ++i) {
     const TensorReport& report = trial.tensors[i];
     if (trial.target[i].empty()) continue;
-    if (report.worst >= 0)
+    if (report.worst >= 0 && !is_told(judgement, report))
       text += fmt::format("worst {} = {}, golden {}, reference {}\n",
                           element_text(report.name, report.shape, report.worst), value_text(report.target),
                           value_text(report.golden), value_text(report.reference));
-    text += fmt::format(
-        "error / threshold of {} ('.' < 1/4, '-' <= 1, '+' < 4, '#' more, '!' NaN or infinity misplaced)\n",
-        report.name);
-    text += heat_strip(levels_of(trial, i), report.shape);
+    text += fmt::format("error / threshold of {} ({})\n", report.name, heat_strip_key);
+    text += heat_strip(error_map(trial, i));
   }
   return text;
+}
+
+// Where no right kernel errs at all, severity counts last places of the output.
+std::string severity_text(const Finding& finding) {
+  if (finding.threshold > 0)
+    return fmt::format("severity {}: the error over the {} that right kernels reach",
+                       short_number(finding.severity), short_number(finding.threshold));
+  return fmt::format("right kernels are exact here; off by {} last places", short_number(finding.severity));
 }
 
 std::string verdict(const Judgement& judgement) {
@@ -136,9 +140,8 @@ std::string verdict(const Judgement& judgement) {
   for (const Finding& finding : judgement.findings) {
     text += fmt::format("FAIL {}\n  {}\n", to_string(finding.signature), finding.message);
     if (!finding.confirmation.empty())
-      text += fmt::format("  confirmed: {}; severity {}, threshold' {}, rigorous bound {}\n",
-                          finding.confirmation, short_number(finding.severity),
-                          short_number(finding.threshold), short_number(finding.rigorous_bound));
+      text += fmt::format("  confirmed: {}; {}, rigorous bound {}\n", finding.confirmation,
+                          severity_text(finding), short_number(finding.rigorous_bound));
   }
   if (judgement.findings.empty())
     text += judgement.inconclusive ? "INCONCLUSIVE: the gate is not valid on this input\n"
@@ -148,11 +151,22 @@ std::string verdict(const Judgement& judgement) {
 
 } // namespace
 
+std::string suspects_text(const std::vector<CauseEvidence>& suspects,
+                          const std::vector<CauseEvidence>& cleared, const std::string& note) {
+  std::string text;
+  for (const CauseEvidence& one : suspects)
+    text += fmt::format("{:<22} {:4.2f}  {}\n", name_of(one.cause), one.score, one.evidence);
+  if (!note.empty()) text += note + "\n";
+  for (const CauseEvidence& one : cleared)
+    text += fmt::format("  cleared: {}: {}\n", name_of(one.cause), one.evidence);
+  return text;
+}
+
 std::string explain_text(const Case& test_case, const Kernel& kernel, const Judgement& judgement) {
   const Trial& trial = judgement.trial;
   std::string text = head(test_case, kernel) + "\n" + inputs(test_case, trial) + launches(trial.plan) + "\n";
   if (trial.tensors.empty()) text += "the device stopped before there were numbers\n";
-  text += quantities(trial) + pictures(trial) + "\n" + verdict(judgement);
+  text += quantities(trial) + pictures(judgement) + "\n" + verdict(judgement);
   if (!kernel.not_tested().empty())
     text += fmt::format("not tested, for no launch takes it: {}\n", fmt::join(kernel.not_tested(), ", "));
   return text;

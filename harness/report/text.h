@@ -2,11 +2,13 @@
 #pragma once
 
 #include "harness/report/json.h"
+#include "harness/report/triage.h"
 #include "harness/run/judge.h"
 #include "harness/run/replay.h"
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace assay {
 
@@ -21,11 +23,16 @@ std::string replay_text(std::span<const ReplayOutcome> outcomes);
 // verdict, and a picture of where in the tensor the error sits.
 std::string explain_text(const Case& test_case, const Kernel& kernel, const Judgement& judgement);
 
-// Where in a tensor the errors sit: a strip or a grid of at most `width` columns and `height` rows; each
-// character is the largest of its elements' levels (error / threshold): ' ' 0, '.' below a quarter, '-' below
-// 1, '+' below 4, '#' above, '!' not finite where the golden is (or the reverse). Axes are labelled with
-// element ranges.
-std::string heat_strip(std::span<const double> levels, std::span<const std::int64_t> shape,
-                       std::size_t width = 64, std::size_t height = 16);
+// The suspects of a failing case, each with its evidence, then those that were cleared; or that none fits.
+std::string suspects_text(const std::vector<CauseEvidence>& suspects,
+                          const std::vector<CauseEvidence>& cleared, const std::string& note);
+
+// Where in a tensor the errors sit: a strip or a grid; each character is one cell of the map: ' ' 0, '.'
+// below a quarter of the threshold, '-' below it, '+' below 4 times, '#' above, '!' not finite where the
+// golden is (or the reverse). Axes are labelled with element ranges.
+std::string heat_strip(const ErrorMap& map);
+// What its characters mean, in a few words.
+inline constexpr const char* heat_strip_key =
+    "'.' < 1/4, '-' <= 1, '+' < 4, '#' more, '!' NaN or infinity misplaced";
 
 } // namespace assay

@@ -1,6 +1,5 @@
 #include "harness/run/analysis_samples.h"
 
-#include "harness/base/hash.h"
 #include "harness/inputs/fill.h"
 #include "harness/inputs/legal.h"
 #include "harness/inputs/shapes.h"
@@ -20,14 +19,6 @@ constexpr std::int64_t shortest = 8, longest = 512; // reduction lengths that ar
 constexpr int length_count = 5;
 constexpr std::int64_t beside = 8; // the other dims, budgets permitting
 constexpr std::int64_t growth_budget_share = 16;
-
-std::uint64_t hash_of_inputs(const Trial& trial) {
-  std::uint64_t hash = 0;
-  for (const Tensor& input : trial.inputs)
-    hash = hash * 0x9E3779B97F4A7C15u +
-           content_hash64({reinterpret_cast<const char*>(input.bytes.data()), input.bytes.size()});
-  return hash;
-}
 
 std::optional<std::size_t> same_output(const Trial& trial, std::size_t tensor) {
   for (std::size_t i = 0; i < trial.tensors.size(); ++i)
@@ -221,10 +212,10 @@ Lengths growth_lengths(const CaseSpace& space, std::size_t dim) {
 Result<std::vector<ErrorSample>> samples_at_shape(Kernel& kernel, const Case& test_case, const Trial& trial,
                                                   std::size_t i, std::span<const Instrument> instruments) {
   std::vector<ErrorSample> samples;
-  std::set<std::uint64_t> seen{hash_of_inputs(trial)};
+  std::set<std::uint64_t> seen{fingerprint(trial)};
   for (int k = 1; k <= shape_redraws; ++k) {
     ASSAY_TRY(const Trial again, run_trial(kernel, redrawn(test_case, static_cast<std::uint64_t>(k))));
-    if (!seen.insert(hash_of_inputs(again)).second) {
+    if (!seen.insert(fingerprint(again)).second) {
       if (k > 1 && seen.size() == 1) break; // the data has no seed
       continue;
     }
@@ -252,10 +243,10 @@ Result<std::vector<ErrorSample>> samples_by_length(Kernel& kernel, const Case& t
       };
       ASSAY_TRY(Trial again, run(length));
       std::int64_t size = length;
-      if (!seen.insert(hash_of_inputs(again)).second) {
+      if (!seen.insert(fingerprint(again)).second) {
         size = legal_size(range, length + seed * range.multiple_of);
         ASSAY_TRY(again, run(size));
-        if (!seen.insert(hash_of_inputs(again)).second) continue;
+        if (!seen.insert(fingerprint(again)).second) continue;
       }
       const auto at = same_output(again, trial.tensors[i].tensor);
       if (!at) continue;

@@ -94,14 +94,6 @@ std::uint64_t offence(const Op& op, const Trial& trial, std::size_t i, const Gat
   return content_hash64({begin, static_cast<std::size_t>(end - first) * sizeof(double)});
 }
 
-std::uint64_t fingerprint(const Trial& trial) {
-  std::uint64_t hash = 0;
-  for (const Tensor& input : trial.inputs)
-    hash = hash * 0x9E3779B97F4A7C15u +
-           content_hash64({reinterpret_cast<const char*>(input.bytes.data()), input.bytes.size()});
-  return hash;
-}
-
 // The report of the same output in another trial; nullopt where that trial did not get so far.
 std::optional<std::size_t> same_output(const Trial& trial, const TensorReport& report) {
   for (std::size_t i = 0; i < trial.tensors.size(); ++i)
@@ -333,6 +325,14 @@ bool needs_confirmation(const Trial& trial, const Violation& violation) {
   default:
     return false;
   }
+}
+
+std::uint64_t fingerprint(const Trial& trial) {
+  std::uint64_t hash = 0;
+  for (const Tensor& input : trial.inputs)
+    hash = hash * 0x9E3779B97F4A7C15u +
+           content_hash64({reinterpret_cast<const char*>(input.bytes.data()), input.bytes.size()});
+  return hash;
 }
 
 Case redrawn(const Case& test_case, std::uint64_t k) {

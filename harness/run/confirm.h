@@ -38,6 +38,9 @@ bool needs_confirmation(const Trial& trial, const Violation& violation);
 Result<std::vector<Confirmed>> confirm(Kernel& kernel, const Case& test_case, const Trial& trial,
                                        std::span<const Violation> suspects, JudgeMode mode);
 
+// Of the inputs' bits: only redraws that differ in it are observations of their own.
+std::uint64_t fingerprint(const Trial& trial);
+
 // The case under the k-th further seed of every input: same shape, types and distributions.
 Case redrawn(const Case& test_case, std::uint64_t k);
 

@@ -1,5 +1,7 @@
 #include "harness/run/execute.h"
 
+#include <algorithm>
+
 namespace assay {
 
 namespace {
@@ -63,6 +65,19 @@ Result<Buffers> allocate(Device& device, const Plan& plan, std::span<const Tenso
   return buffers;
 }
 
+// Basic blocks that a warp may execute before it counts as hung: many for every step of the formula, which
+// the product of the dims bounds, but no more than the device allows by itself (0). A kernel that never ends
+// is seen the sooner, the smaller the case.
+std::uint64_t step_budget(const Plan& plan) {
+  constexpr std::uint64_t for_itself = std::uint64_t{1} << 19, for_a_step = 64, most = std::uint64_t{1} << 22;
+  std::uint64_t steps = 1;
+  for (const std::int64_t size : plan.dims)
+    if (__builtin_mul_overflow(steps, static_cast<std::uint64_t>(std::max<std::int64_t>(size, 1)), &steps) ||
+        steps > most / for_a_step)
+      return 0;
+  return for_itself + for_a_step * steps;
+}
+
 Argument argument_of(const PlannedArgument& planned, const Buffers& buffers) {
   if (const auto* tensor = std::get_if<TensorArgument>(&planned)) return buffers.tensors[tensor->index];
   if (const auto* scratch = std::get_if<ScratchArgument>(&planned)) return buffers.scratch[scratch->index];
@@ -71,10 +86,10 @@ Argument argument_of(const PlannedArgument& planned, const Buffers& buffers) {
 
 } // namespace
 
-Result<Execution> execute(Device& device, const Plan& plan, std::span<const Tensor> inputs,
-                          std::uint64_t schedule_seed) {
-  ASSAY_TRY(const Buffers buffers, allocate(device, plan, inputs));
-  Execution execution;
+Result<Prepared> prepare(Device& device, const Plan& plan, std::span<const Tensor> inputs,
+                         std::uint64_t schedule_seed) {
+  ASSAY_TRY(Buffers buffers, allocate(device, plan, inputs));
+  Prepared prepared;
   for (const PlannedLaunch& launch : plan.launches) {
     if (launch.grid.x == 0 || launch.grid.y == 0 || launch.grid.z == 0) continue;
     LaunchSpec spec;
@@ -84,11 +99,24 @@ Result<Execution> execute(Device& device, const Plan& plan, std::span<const Tens
     spec.shared_bytes = launch.shared_bytes;
     for (const PlannedArgument& argument : launch.args) spec.args.push_back(argument_of(argument, buffers));
     spec.schedule_seed = schedule_seed;
-    ASSAY_TRY(LaunchReport report, device.launch(*plan.program, spec));
+    spec.step_budget = step_budget(plan);
+    prepared.launches.push_back(std::move(spec));
+    prepared.passes.push_back(launch.pass);
+  }
+  prepared.tensors = std::move(buffers.tensors);
+  return prepared;
+}
+
+Result<Execution> execute(Device& device, const Plan& plan, std::span<const Tensor> inputs,
+                          std::uint64_t schedule_seed) {
+  ASSAY_TRY(const Prepared prepared, prepare(device, plan, inputs, schedule_seed));
+  Execution execution;
+  for (std::size_t k = 0; k < prepared.launches.size(); ++k) {
+    ASSAY_TRY(LaunchReport report, device.launch(*plan.program, prepared.launches[k]));
     execution.steps += report.steps;
     for (Fault& fault : report.faults) {
       if (!fault.note && is_fatal(fault.kind)) execution.finished = false;
-      execution.faults.push_back({launch.pass, std::move(fault)});
+      execution.faults.push_back({prepared.passes[k], std::move(fault)});
     }
     if (!execution.finished) break;
   }
@@ -102,9 +130,9 @@ Result<Execution> execute(Device& device, const Plan& plan, std::span<const Tens
     output.dtype = tensor.dtype;
     output.shape = tensor.shape;
     output.bytes.resize(static_cast<std::size_t>(output.element_count()) * size_of(output.dtype));
-    ASSAY_TRY_VOID(device.read(buffers.tensors[i], output.bytes));
+    ASSAY_TRY_VOID(device.read(prepared.tensors[i], output.bytes));
     if (!tensor.info->starts_at_zero)
-      execution.unwritten[i] = device.unwritten(buffers.tensors[i], unwritten_told);
+      execution.unwritten[i] = device.unwritten(prepared.tensors[i], unwritten_told);
   }
   return execution;
 }

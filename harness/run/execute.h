@@ -26,6 +26,15 @@ struct Execution {
   std::uint64_t steps = 0;
 };
 
+// The case's buffers on the device, and its launches on them, those with an empty grid left out.
+struct Prepared {
+  std::vector<BufferId> tensors; // in Plan::tensors order; meaningless where one is not present
+  std::vector<LaunchSpec> launches;
+  std::vector<Pass> passes; // of each launch
+};
+Result<Prepared> prepare(Device& device, const Plan& plan, std::span<const Tensor> inputs,
+                         std::uint64_t schedule_seed);
+
 // inputs: in Plan::tensors order, dense; only inputs and upstream gradients are read. A launch whose grid is
 // empty is left out, as a launcher leaves it out. schedule_seed is spread over the launches.
 Result<Execution> execute(Device& device, const Plan& plan, std::span<const Tensor> inputs,

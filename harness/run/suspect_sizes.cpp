@@ -47,7 +47,7 @@ Evidences suspect_sizes(const Scene& scene) {
     if (!small) continue;
     for (const DimRange& range : scene.kernel.space().dims) {
       if (range.pinned()) continue;
-      // The largest tile that fits tells most: what holds for multiples of 4 holds for those of 32.
+      // Ascending: what holds for multiples of 4 holds for those of 32.
       for (const std::int64_t tile : tile_sizes(scene.kernel, failing.trial.plan))
         if (auto evidence = beside_multiples(scene, failing, range.name, tile)) {
           found.push_back(*std::move(evidence));

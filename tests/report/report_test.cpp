@@ -1,3 +1,4 @@
+#include "harness/report/error_series.h"
 #include "harness/report/json.h"
 #include "harness/report/junit.h"
 #include "harness/report/table.h"
@@ -49,15 +50,15 @@ TEST(HeatStrip, ShowsTheWorstOfEachCellAndLabelsRanges) {
   levels[128 + 5] = 0.1; // same cell as 4: the larger shows
   levels[255] = std::numeric_limits<double>::infinity();
   const std::vector<std::int64_t> shape{2, 128};
-  const std::string text = heat_strip(levels, shape, 64, 16);
+  const std::string text = heat_strip(error_map("y", levels, shape));
   EXPECT_EQ(text, "  0 |." + std::string(30, ' ') + "-" + std::string(32, ' ') + "|\n" + "  1 | +#" +
                       std::string(60, ' ') + "!|\n" + "     0" + std::string(60, ' ') + "127\n");
 }
 
 TEST(HeatStrip, OneElementAndNone) {
   const std::vector<std::int64_t> one{1}, none{0};
-  EXPECT_EQ(heat_strip(std::vector{5.0}, one), "  0 |#|\n     0\n");
-  EXPECT_EQ(heat_strip({}, none), "  (no elements)\n");
+  EXPECT_EQ(heat_strip(error_map("y", std::vector{5.0}, one)), "  0 |#|\n     0\n");
+  EXPECT_EQ(heat_strip(error_map("y", {}, none)), "  (no elements)\n");
 }
 
 Finding some_finding() {
