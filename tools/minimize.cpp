@@ -19,7 +19,7 @@ namespace assay {
 namespace {
 
 struct MinimizeArguments {
-  std::string case_file, out;
+  std::string case_file, device, out;
 };
 
 // The leading finding that the case expects, else the first.
@@ -35,7 +35,7 @@ Outcome run_minimize(const MinimizeArguments& arguments) {
   ASSAY_TRY(const Case test_case, load_case(arguments.case_file));
   ASSAY_TRY(const auto manifest, find_manifest(test_case, arguments.case_file));
   ASSAY_TRY_VOID(check_writable(arguments.out));
-  ASSAY_TRY(const auto device, open_device(default_device()));
+  ASSAY_TRY(const auto device, open_device(arguments.device.empty() ? default_device() : arguments.device));
   ASSAY_TRY(const auto kernel, Kernel::load(manifest, *device));
   ASSAY_TRY(const Judgement judgement, judge(*kernel, test_case, {.mode = JudgeMode::on_this_input}));
   if (judgement.findings.empty())
@@ -63,6 +63,8 @@ void add_minimize(CLI::App& app, Invocation& invocation) {
   auto arguments = std::make_shared<MinimizeArguments>();
   CLI::App* minimize = app.add_subcommand("minimize", "shrink one failing case, keeping its signature");
   minimize->add_option("case", arguments->case_file, "a stored case")->option_text("CASE")->required();
+  minimize->add_option("--device", arguments->device,
+                       "cpu, cuda or cuda:N; cuda where there is one, else cpu");
   minimize->add_option("--out", arguments->out, "the file to write; standard output otherwise");
   minimize->callback([arguments, &invocation] { invocation.outcome = run_minimize(*arguments); });
 }
