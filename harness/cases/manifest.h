@@ -35,9 +35,10 @@ struct Let {
   Expression value;
 };
 
-// One launch argument as written: a tensor, a scratch buffer, a dim, a let, a param, NAME.stride(i), 0, null.
+// One launch argument as written: a tensor, a scratch buffer, a dim, a let, a param, NAME.stride(i),
+// memref:NAME (what MLIR passes for a memref: pointer, pointer, offset, sizes, strides), 0, null.
 struct ArgumentText {
-  enum class Form : std::uint8_t { name, stride, zero, null };
+  enum class Form : std::uint8_t { name, stride, memref, zero, null };
   Form form = Form::name;
   std::string name;           // of the tensor, dim, ...; empty for zero and null
   int stride_dim = 0;         // for stride

@@ -20,20 +20,25 @@ Result<void> check_kernel(std::string_view kernel, const Place& place, const Nam
   return {};
 }
 
-// NAME, NAME:i32, NAME:i64, NAME.stride(i), 0, null.
+// NAME, NAME:i32, NAME:i64, NAME.stride(i), memref:NAME, 0, null.
 Result<ArgumentText> read_argument(std::string_view text, const Place& place, const Names& names) {
   using Form = ArgumentText::Form;
   ArgumentText argument;
   argument.place = place;
   const auto malformed = [&] {
-    return user_error(place, "argument \"{}\" must be NAME, NAME:i32, NAME:i64, NAME.stride(i), 0 or null",
-                      text);
+    return user_error(
+        place, "argument \"{}\" must be NAME, NAME:i32, NAME:i64, NAME.stride(i), memref:NAME, 0 or null",
+        text);
   };
   if (text == "0" || text == "null") {
     argument.form = text == "0" ? Form::zero : Form::null;
     return argument;
   }
-  if (const std::size_t dot = text.find(".stride("); dot != std::string_view::npos) {
+  constexpr std::string_view memref = "memref:";
+  if (text.starts_with(memref)) {
+    argument.form = Form::memref;
+    argument.name = text.substr(memref.size());
+  } else if (const std::size_t dot = text.find(".stride("); dot != std::string_view::npos) {
     const std::string_view index = text.substr(dot + 8);
     if (index.size() != 2 || index[0] < '0' || index[0] > '7' || index[1] != ')') return malformed();
     argument.form = Form::stride;

@@ -2,6 +2,7 @@
 
 #include "harness/base/hash.h"
 #include "harness/compile/compile_cache.h"
+#include "harness/compile/compile_mlir.h"
 #include "harness/compile/host_headers.h"
 #include "harness/compile/includes.h"
 #include "harness/compile/nvrtc_library.h"
@@ -135,6 +136,7 @@ Result<PtxSource> compile(const CompileRequest& request, const fs::path& cache_d
   if (request.text.contains('\0'))
     return user_error(Place{request.path.string()}, "is no text: it holds a zero byte");
   if (request.path.extension() == ".ptx") return take_ptx(request);
+  if (request.path.extension() == ".mlir") return compile_mlir(request, cache_dir, told);
 
   const Result<NvrtcLibrary>& library = nvrtc();
   if (!library) return std::unexpected(library.error());

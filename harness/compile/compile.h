@@ -1,4 +1,5 @@
-// From what the user wrote to PTX: CUDA C++ through NVRTC, with a disk cache; a .ptx source as it is.
+// From what the user wrote to PTX: CUDA C++ through NVRTC and MLIR's gpu dialect through its optimizer, with
+// a disk cache; a .ptx source as it is.
 #pragma once
 
 #include "harness/base/error.h"
@@ -11,21 +12,21 @@
 namespace assay {
 
 struct CompileRequest {
-  std::filesystem::path
-      path;         // of the source, as the user wrote it; ".ptx" skips NVRTC. Faults and errors name it so
-  std::string text; // its contents
-  // What will be launched: name expressions as in CUDA C++ ("softmax_forward<__half>"). For a .ptx source an
-  // entry's name, or its demangled name without the parameter list where only one entry has it.
+  std::filesystem::path path; // of the source, as the user wrote it; faults and errors name it so. Its
+                              // extension says what it is
+  std::string text;           // its contents
+  // What will be launched: name expressions as in CUDA C++ ("softmax_forward<__half>"). For a .ptx or .mlir
+  // source an entry's name, or its demangled name without the parameter list where only one entry has it.
   std::vector<std::string> names;
   std::vector<std::filesystem::path>
       include_dirs;                 // searched after the source's own folder, before the toolkit's
-  std::vector<std::string> options; // extra NVRTC options; -lineinfo is always passed
+  std::vector<std::string> options; // extra NVRTC options (-lineinfo is always passed); see mlir_pipeline.h
   std::string arch = "compute_90";  // virtual architecture, unless `options` name one
 };
 
 // What there is to tell about a compilation beside its result; filled on failure too.
 struct CompileReport {
-  std::string log;     // NVRTC's whole log: warnings, and every error
+  std::string log;     // the compiler's whole log: warnings, and every error
   bool cached = false; // nothing was compiled
 };
 
@@ -36,7 +37,7 @@ std::filesystem::path default_cache_dir();
 //   user          the source does not compile (first error of the log, with its place), a name names no
 //   kernel, an
 //                 option NVRTC does not know, a file that is not there
-//   environment   no NVRTC, or no CUDA headers: says what to install
+//   environment   no NVRTC, no CUDA headers, no MLIR: says what to install
 // A cache that cannot be read or written costs time, never correctness: it is no error. An empty cache_dir
 // means none.
 Result<PtxSource> compile(const CompileRequest& request,

@@ -137,7 +137,7 @@ Result<BoundArgument> bind_argument(const ArgumentText& text, const Manifest& ma
     if (text.stride_dim < 0 || text.stride_dim >= rank)
       return user_error(text.place, "'{}' has {} dimension{}: stride(0) to stride({})", text.name, rank,
                         rank == 1 ? "" : "s", rank - 1);
-    bound.stride_dim = text.stride_dim;
+    bound.of_dim = text.stride_dim;
     return number(Form::stride, *tensor, 8);
   }
   const auto no_width = [&]() -> Result<void> {
@@ -162,6 +162,32 @@ Result<BoundArgument> bind_argument(const ArgumentText& text, const Manifest& ma
       listed(manifest.scratch));
 }
 
+// A memref of rank r is 3 + 2r parameters: the allocated and the aligned pointer, the offset, the sizes, the
+// strides.
+Result<std::vector<BoundArgument>> bind_memref(const ArgumentText& text, const Manifest& manifest,
+                                               const OpInfo& op, const LaunchText& launch) {
+  using Form = BoundArgument::Form;
+  ASSAY_TRY(BoundArgument pointer, bind_argument(text, manifest, op, launch));
+  if (pointer.form != Form::tensor && pointer.form != Form::scratch)
+    return user_error(text.place, "'memref:{}' must name a tensor or a scratch buffer", text.name);
+  const bool tensor = pointer.form == Form::tensor;
+  pointer.text = fmt::format("memref:{}", text.name);
+  BoundArgument number = pointer;
+  number.form = Form::zero;
+  number.bytes = 8;
+  std::vector<BoundArgument> all{pointer, pointer, number};
+  const std::size_t rank =
+      tensor ? op.tensors[pointer.index].shape.size() : manifest.scratch[pointer.index].shape.size();
+  for (const Form form :
+       {tensor ? Form::size : Form::scratch_size, tensor ? Form::stride : Form::scratch_stride})
+    for (std::size_t dim = 0; dim < rank; ++dim) {
+      number.form = form;
+      number.of_dim = static_cast<int>(dim);
+      all.push_back(number);
+    }
+  return all;
+}
+
 Result<void> bind_launches(const Manifest& manifest, const OpInfo& op, Binding& binding) {
   binding.named.assign(op.tensors.size(), false);
   for (const LaunchText& launch : manifest.launches) {
@@ -169,9 +195,17 @@ Result<void> bind_launches(const Manifest& manifest, const OpInfo& op, Binding& 
       return user_error(launch.place, "operator {} has no backward pass", op.name);
     std::vector<BoundArgument> args;
     for (const ArgumentText& text : launch.args) {
-      ASSAY_TRY(BoundArgument argument, bind_argument(text, manifest, op, launch));
-      if (argument.form == BoundArgument::Form::tensor) binding.named[argument.index] = true;
-      args.push_back(std::move(argument));
+      std::vector<BoundArgument> bound;
+      if (text.form == ArgumentText::Form::memref) {
+        ASSAY_TRY(bound, bind_memref(text, manifest, op, launch));
+      } else {
+        ASSAY_TRY(BoundArgument argument, bind_argument(text, manifest, op, launch));
+        bound.push_back(std::move(argument));
+      }
+      for (BoundArgument& argument : bound) {
+        if (argument.form == BoundArgument::Form::tensor) binding.named[argument.index] = true;
+        args.push_back(std::move(argument));
+      }
     }
     binding.args.push_back(std::move(args));
   }

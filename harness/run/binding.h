@@ -15,17 +15,29 @@
 namespace assay {
 
 struct BoundArgument {
-  enum class Form : std::uint8_t { tensor, scratch, dim, let, param, stride, zero, null };
+  enum class Form : std::uint8_t {
+    tensor,
+    scratch,
+    dim,
+    let,
+    param,
+    size,   // of one dimension of a tensor
+    stride, // likewise
+    scratch_size,
+    scratch_stride,
+    zero,
+    null
+  };
   Form form = Form::null;
-  std::size_t index = 0; // of the tensor (also for stride), scratch buffer, dim, let or param
-  int stride_dim = 0;
+  std::size_t index = 0;  // of the tensor, scratch buffer, dim, let or param
+  int of_dim = 0;         // for sizes and strides
   std::uint8_t bytes = 8; // 0: whatever the kernel's parameter has (zero)
   std::string text;       // as written, for messages
   Place place;
 };
 
 struct Binding {
-  std::vector<std::vector<BoundArgument>> args;       // by launch
+  std::vector<std::vector<BoundArgument>> args;       // by launch; a memref is as many as MLIR passes for it
   std::vector<std::vector<Expression>> tensor_shapes; // in OpInfo order
   std::vector<bool> named;                            // tensors that some launch takes
   std::vector<DimRange> dims;                         // in OpInfo order, within the operator's limits

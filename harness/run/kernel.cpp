@@ -4,6 +4,7 @@
 #include "harness/base/files.h"
 #include "harness/base/hash.h"
 #include "harness/run/sizes.h"
+#include "harness/run/user_operator.h"
 
 #include <fmt/ranges.h>
 
@@ -33,13 +34,31 @@ bool uses_fast_functions(std::string_view ptx, const std::vector<std::string>& o
   return false;
 }
 
-Result<const Op*> operator_of(const Manifest& manifest) {
+bool in_working_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto inside =
+      std::filesystem::weakly_canonical(path, error).lexically_relative(std::filesystem::current_path(error));
+  return !error && !inside.empty() && *inside.begin() != "..";
+}
+
+Result<const Op*> operator_of(const Manifest& manifest, const KernelOptions& options) {
   if (const Op* op = find_op(manifest.op)) return op;
+  const auto found = manifest.places.find("op");
+  const Place place = found == manifest.places.end() ? Place{manifest.path.string()} : found->second;
+  if (is_user_operator(manifest.op)) {
+    const auto header = (manifest.path.parent_path() / manifest.op).lexically_normal();
+    if (!options.named_by_user && !in_working_folder(header))
+      return user_error(place,
+                        "the operator {} lies outside the working folder, and a case's word is not enough "
+                        "to compile and run it: name the manifest itself",
+                        header.string());
+    return load_user_operator(header, options.cache_dir);
+  }
   std::vector<std::string> names;
   for (const Op* op : all_ops()) names.push_back(op->info().name);
-  const auto place = manifest.places.find("op");
-  return user_error(place == manifest.places.end() ? Place{manifest.path.string()} : place->second,
-                    "there is no operator '{}'; there are {}", manifest.op, fmt::join(names, ", "));
+  return user_error(
+      place, "there is no operator '{}'; there are {}, and \"my_op.h\" for a header beside the manifest",
+      manifest.op, fmt::join(names, ", "));
 }
 
 } // namespace
@@ -47,7 +66,7 @@ Result<const Op*> operator_of(const Manifest& manifest) {
 Result<std::unique_ptr<Kernel>> Kernel::load(const std::filesystem::path& path, Device& device,
                                              const KernelOptions& options) {
   ASSAY_TRY(Manifest manifest, load_manifest(path));
-  ASSAY_TRY(const Op* op, operator_of(manifest));
+  ASSAY_TRY(const Op* op, operator_of(manifest, options));
   auto source = read_file(manifest.source);
   if (!source) {
     const auto place = manifest.places.find("source");
@@ -123,8 +142,10 @@ Result<void> Kernel::check_arguments(Loaded& loaded, const std::vector<std::stri
     loaded.param_bytes.push_back(entry->param_bytes);
     const auto& args = binding_.args[i];
     if (args.size() != entry->param_bytes.size())
-      return user_error(launch.place, "kernel \"{}\" has {} parameters, but args lists {}", names[i],
-                        entry->param_bytes.size(), args.size());
+      return user_error(launch.place, "kernel \"{}\" has {} parameters, but args {} {}", names[i],
+                        entry->param_bytes.size(),
+                        args.size() == launch.args.size() ? "lists" : "(a memref being several) come to",
+                        args.size());
     for (std::size_t k = 0; k < args.size(); ++k) {
       const std::uint32_t wanted = entry->param_bytes[k];
       const bool fits =

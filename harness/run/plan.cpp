@@ -81,11 +81,10 @@ Result<Scalar> integer_argument(const BoundArgument& argument, std::int64_t valu
   return Scalar{static_cast<std::uint64_t>(value), bytes};
 }
 
-std::int64_t stride_of(const PlannedTensor& tensor, int dim) {
-  if (!tensor.strides.empty()) return tensor.strides[static_cast<std::size_t>(dim)];
+std::int64_t dense_stride(const Shape& shape, std::size_t dim) {
   std::int64_t stride = 1;
-  for (std::size_t i = tensor.shape.size(); i-- > static_cast<std::size_t>(dim) + 1;)
-    stride *= std::max<std::int64_t>(1, tensor.shape[i]); // as torch: never 0
+  for (std::size_t i = shape.size(); i-- > dim + 1;)
+    stride *= std::max<std::int64_t>(1, shape[i]); // as torch: never 0
   return stride;
 }
 
@@ -97,6 +96,7 @@ Scalar param_argument(const ParamInfo& param, double value) {
 Result<PlannedArgument> plan_argument(const BoundArgument& argument, const Plan& plan, const OpInfo& op,
                                       const Sizes& sizes, std::uint32_t param_bytes) {
   using Form = BoundArgument::Form;
+  const auto dim = static_cast<std::size_t>(argument.of_dim);
   switch (argument.form) {
   case Form::tensor:
     return TensorArgument{argument.index};
@@ -106,9 +106,18 @@ Result<PlannedArgument> plan_argument(const BoundArgument& argument, const Plan&
     return integer_argument(argument, sizes.dims[argument.index], argument.bytes);
   case Form::let:
     return integer_argument(argument, sizes.lets[argument.index], argument.bytes);
-  case Form::stride:
-    return integer_argument(argument, stride_of(plan.tensors[argument.index], argument.stride_dim),
+  case Form::size:
+    return integer_argument(argument, plan.tensors[argument.index].shape[dim], argument.bytes);
+  case Form::stride: {
+    const PlannedTensor& tensor = plan.tensors[argument.index];
+    return integer_argument(argument,
+                            tensor.strides.empty() ? dense_stride(tensor.shape, dim) : tensor.strides[dim],
                             argument.bytes);
+  }
+  case Form::scratch_size:
+    return integer_argument(argument, plan.scratch[argument.index].shape[dim], argument.bytes);
+  case Form::scratch_stride:
+    return integer_argument(argument, dense_stride(plan.scratch[argument.index].shape, dim), argument.bytes);
   case Form::param:
     return param_argument(op.params[argument.index], plan.params[argument.index]);
   case Form::zero:

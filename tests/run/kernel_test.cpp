@@ -58,6 +58,11 @@ TEST(Kernel, MismatchesBetweenManifestAndOperatorNameTheirLine) {
       {"\"x\", \"y\", \"cols\"]", "\"x\", \"y\", \"cols:i64\"]", "args",
        "has 8 bytes, but the parameter has 4: write \"cols:i32\""},
       {"\"x\", \"y\", \"cols\"]", "\"x\", \"y\"]", "[[launch]]", "has 3 parameters, but args lists 2"},
+      {"\"x\", \"y\", \"cols\"]", "\"memref:x\", \"y\"]", "[[launch]]",
+       "has 3 parameters, but args (a memref being several) come to 8"},
+      {"\"x\", \"y\", \"cols\"]", "\"x\", \"y\", \"memref:cols\"]", "args",
+       "'memref:cols' must name a tensor or a scratch buffer"},
+      {"\"x\", \"y\", \"cols\"]", "\"x\", \"y\", \"memref:z\"]", "args", "unknown argument 'z'"},
       {"[[launch]]", "[scratch]\ny = { shape = [\"rows\"], dtype = \"f32\" }\n[[launch]]", "y = {",
        "already uses"},
       {"[[launch]]", "[layout]\nq = \"strided\"\n[[launch]]", "q = ", "no tensor of operator softmax"},
@@ -109,6 +114,35 @@ TEST(Plan, SizesGridsAndArgumentsFollowTheDims) {
   EXPECT_EQ(std::get<Scalar>(plan->launches[0].args[2]).bits, 33u);
   EXPECT_EQ(plan->tensors[0].shape, (std::vector<std::int64_t>{5, 33}));
   EXPECT_EQ(plan->device_bytes, 2u * 5 * 33 * 4);
+}
+
+// Pointer, pointer, offset, sizes, strides; a scratch buffer likewise.
+TEST(Plan, AMemrefIsWhatMlirPassesForIt) {
+  FakeDevice device;
+  device.add("softmax", std::vector<std::uint32_t>(19, 8), right_softmax);
+  const std::string text = replaced(
+      replaced(softmax_manifest, "\"x\", \"y\", \"cols\"]", "\"memref:x\", \"memref:y\", \"memref:work\"]"),
+      "[[launch]]",
+      "[scratch]\nwork = { shape = [\"cols + 1\"], dtype = \"f32\" }\n[layout]\nx = \"strided\"\n[[launch]]");
+  const auto manifest = parse_manifest(text, "k.toml");
+  ASSERT_TRUE(manifest) << to_string(manifest.error());
+  const auto kernel = Kernel::bind(*manifest, *find_op("softmax"), softmax_ptx, device);
+  ASSERT_TRUE(kernel) << to_string(kernel.error());
+  Case test_case = SoftmaxOnFake(right_softmax).make_case(5, 33);
+  for (TensorInput& input : test_case.inputs)
+    if (input.tensor == "x") input.layout.strides = {100, 2};
+  const auto plan = (*kernel)->plan(test_case);
+  ASSERT_TRUE(plan) << to_string(plan.error());
+  std::vector<std::int64_t> values;
+  for (const PlannedArgument& argument : plan->launches[0].args)
+    values.push_back(std::holds_alternative<Scalar>(argument)
+                         ? static_cast<std::int64_t>(std::get<Scalar>(argument).bits)
+                         : -1);
+  EXPECT_EQ(values,
+            (std::vector<std::int64_t>{-1, -1, 0, 5, 33, 100, 2, -1, -1, 0, 5, 33, 33, 1, -1, -1, 0, 34, 1}));
+  EXPECT_EQ(std::get<TensorArgument>(plan->launches[0].args[1]).index, 0u);
+  EXPECT_EQ(std::get<TensorArgument>(plan->launches[0].args[7]).index, 1u);
+  EXPECT_EQ(std::get<ScratchArgument>(plan->launches[0].args[15]).index, 0u);
 }
 
 TEST(Plan, AbsurdSizesAreUserErrorsBeforeAnythingIsAllocated) {

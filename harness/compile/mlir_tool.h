@@ -1,0 +1,32 @@
+// MLIR's own optimizer as a child process, so that the program neither links MLIR nor needs it to start.
+#pragma once
+
+#include "harness/base/error.h"
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay {
+
+struct MlirRun {
+  int exit = 0;    // its exit code; 128 + N where signal N ended it
+  std::string out; // standard output
+  std::string log; // standard error
+};
+
+// mlir-opt-22 along the PATH, or below /usr/lib/llvm-22/bin. None: an environment error that names the Debian
+// package.
+Result<std::filesystem::path> find_mlir_opt();
+
+// Runs it on `input`, which it reads from its standard input and calls "<stdin>". Longer than 60 s of waiting
+// is a user error.
+Result<MlirRun> run_mlir_opt(const std::filesystem::path& tool, const std::vector<std::string>& args,
+                             std::string_view input);
+
+// Below one of the roots (see toolkit.h): the folder to name as MLIR's toolkit, in which
+// nvvm/libdevice/libdevice.10.bc lies. Empty where there is none.
+std::filesystem::path find_libdevice(const std::vector<std::filesystem::path>& roots);
+
+} // namespace assay
