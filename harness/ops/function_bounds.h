@@ -1,12 +1,10 @@
-// The functions a formula may use, and how far CUDA's own may be off. Sources:
-//   CUDA C++ Programming Guide, appendix "Mathematical Functions": tables
-//   "Single-Precision (Double-Precision) Mathematical Standard Library
-//   Functions with Maximum ULP Error" (an ULP error there is the distance from
-//   the correctly rounded result), and for `approximate` "Single-Precision
-//   Mathematical Functions Supported by the CUDA Runtime Library with
-//   Respective Error Bounds" and "Functions Affected by -use_fast_math"; PTX
-//   ISA, section "Floating-Point Instructions": ex2.approx, lg2.approx,
-//   rsqrt.approx, sqrt.approx, tanh.approx, div.full.
+// The functions a formula may use, and how far CUDA's own may be off. Sources, of CUDA 13:
+//   CUDA Programming Guide 5.5.7, "C Math API Mapping and Accuracy (Maximum ULP)": tables 47 (exp, expm1,
+//   log, log1p), 48 (sqrt), 50 (tanh), 51 (erf, erfc), and 5.5.8 (rsqrt: 2 ULP in float, 1 in double); an ULP
+//   error there is the distance from the correctly rounded result; for `approximate`, what -use_fast_math
+//   turns them into: 5.5.9.2, "Single-Precision-Only Intrinsic Functions"
+//   (__expf, __logf), and PTX ISA 9.1, sections 9.7.3.8 (div.full), 9.7.3.15 (sqrt.approx), 9.7.3.16
+//   (rsqrt.approx), 9.7.3.22 (tanh.approx).
 #pragma once
 
 #include <cmath>
@@ -53,7 +51,6 @@ double documented_error(double x, double y, bool approximate) {
   if constexpr (std::is_same_v<Real, double>) { // -use_fast_math leaves double
                                                 // precision alone
     if constexpr (function == Function::sqrt) return 0;
-    if constexpr (function == Function::tanh) return 2 * ulp;
     if constexpr (function == Function::erf) return 2 * ulp;
     if constexpr (function == Function::erfc) return 5 * ulp;
     return 1 * ulp;
@@ -83,6 +80,11 @@ double documented_error(double x, double y, bool approximate) {
 // -prec-div=false.
 template <std::floating_point Real> double documented_division_error(double quotient, bool approximate) {
   return std::is_same_v<Real, float> && approximate ? 2 * spacing<Real>(quotient) : 0;
+}
+
+// Division by div.approx.f32 (__fdividef, and / under -use_fast_math) is documented to be 0 here.
+template <std::floating_point Real> bool approximate_quotient_is_zero(Real b) {
+  return std::is_same_v<Real, float> && std::fabs(b) > Real(0x1p126) && std::isfinite(b);
 }
 
 } // namespace assay

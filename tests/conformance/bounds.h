@@ -12,8 +12,11 @@ struct Bound {
   double ulps = 0;              // of the result's own format
   double relative = 0;          // the allowed difference is the largest of the three
   double absolute = 0;
-  double within = 0;       // for |operand 0| up to this; beyond it the ISA promises nothing. 0: everywhere
-  std::string_view source; // where the ISA says so
+  double within = 0; // for |operand 0| up to this; 0: everywhere
+  double far_absolute =
+      0; // the allowed difference from there to `far_within`; beyond, the ISA promises nothing
+  double far_within = 0;
+  std::string_view source; // section of the ISA, and what it says
 };
 
 // Of a row's instruction; nothing: the bits must be equal.

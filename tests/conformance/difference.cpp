@@ -56,9 +56,12 @@ Difference difference(const std::string& format, std::uint64_t got, std::uint64_
   d.absolute = std::fabs(a - b);
   d.ulps = d.absolute / ulp;
   d.relative = a != 0 ? d.absolute / std::fabs(a) : INFINITY;
-  d.bounded = bound.within == 0 || std::fabs(value_of(format, operand)) <= bound.within;
+  const double magnitude = std::fabs(value_of(format, operand));
+  const bool near = bound.within == 0 || magnitude <= bound.within;
+  d.bounded = near || magnitude <= bound.far_within;
   if (!d.bounded) return d;
-  const double allowed = std::max({bound.ulps * ulp, bound.relative * std::fabs(a), bound.absolute});
+  const double allowed =
+      near ? std::max({bound.ulps * ulp, bound.relative * std::fabs(a), bound.absolute}) : bound.far_absolute;
   const bool subnormal =
       std::fabs(a) < std::ldexp(1.0, shape_of(format).min_exponent); // both sides round there
   d.allowed = d.absolute <= allowed + (subnormal ? 1.001 : 0.501) * ulp;
