@@ -355,6 +355,27 @@ TEST_F(CudaDeviceTest, AfterADifferenceTheLaunchesGoOnWhereTheyWere) {
   EXPECT_THAT(read(y), ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
 }
 
+TEST_F(CudaDeviceTest, BlocksAreCountedBesideTheKernelFromTheFirstTimeThatSomeoneAsks) {
+  kernel([](const FakeGpuLaunch& l) {
+    doubles(l);
+    if (l.counters != nullptr) l.counters[1] = 1;
+    return 0;
+  });
+  testing::add_fake_kernel("other", {8, 8, 8}, [](const FakeGpuLaunch& l) { return doubles(l), 0; });
+  ptx = testing::fake_ptx({"k", "other"}, ".address_size 64");
+  open();
+  EXPECT_THAT(faults_of_a_case(), IsEmpty());
+  EXPECT_EQ(testing::fake_counts().launched, 2);
+  EXPECT_THAT(device->coverage().counters, IsEmpty());
+  EXPECT_THAT(faults_of_a_case(), IsEmpty());
+  EXPECT_EQ(testing::fake_counts().launched, 5);
+  EXPECT_THAT(device->coverage().counters, ElementsAre(0, 1));
+  EXPECT_THAT(read(y), ElementsAre(2, 4, 6, 8, 10, 12, 14, 16));
+  device->coverage().counters[1] = 0;
+  EXPECT_THAT(faults_of_a_case(), IsEmpty());
+  EXPECT_THAT(device->coverage().counters, ElementsAre(0, 1));
+}
+
 TEST_F(CudaDeviceTest, PtxThatTheDriverDoesNotTakeIsToldWithItsLine) {
   kernel([](const FakeGpuLaunch&) { return 0; });
   open();

@@ -29,6 +29,8 @@ std::map<std::string, Kernel>& kernels() {
 struct Module {
   std::string text;
   int variable = 0;
+  std::array<std::uint8_t, 64> counters{};
+  bool counts() const { return text.find("assay_blocks[") != std::string::npos; }
 };
 struct Function {
   Module* module = nullptr;
@@ -149,6 +151,18 @@ Status parameter_info(void* function, std::size_t index, std::size_t* offset, st
   *size = found->second.param_bytes[index];
   return 0;
 }
+Status variable(Address* address, std::size_t* bytes, void* module, const char*) {
+  auto* of = static_cast<Module*>(module);
+  const std::size_t at = of->text.find("assay_blocks[");
+  if (at == std::string::npos) return not_found;
+  *bytes = std::stoul(of->text.substr(at + 13));
+  *address = reinterpret_cast<Address>(of->counters.data());
+  return 0;
+}
+Status fill(Address to, unsigned char value, std::size_t bytes) {
+  std::memset(reinterpret_cast<void*>(to), value, bytes);
+  return 0;
+}
 Status allocate(Address* address, std::size_t bytes) {
   if (state().used + bytes > fake_gpu().memory) return out_of_memory;
   *address = reinterpret_cast<Address>(std::aligned_alloc(512, bytes));
@@ -182,8 +196,13 @@ Status launch(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx
   }
   ++fake_counts().launched;
   constexpr Status out_of_resources = 701;
-  const FakeGpuLaunch as_seen{{gx, gy, gz},        {bx, by, bz},          shared,
-                              state().shared_word, &of->module->variable, parameters};
+  const FakeGpuLaunch as_seen{{gx, gy, gz},
+                              {bx, by, bz},
+                              shared,
+                              state().shared_word,
+                              &of->module->variable,
+                              of->module->counts() ? of->module->counters.data() : nullptr,
+                              parameters};
   const Status status = kernels().at(of->name).run(as_seen);
   if (status == out_of_resources) return status; // refused: nothing else comes of it
   state().broken = status;
@@ -243,10 +262,12 @@ const cuda::Driver& fake_driver() {
                                    .function_attribute = function_attribute,
                                    .set_function_attribute = set_function_attribute,
                                    .parameter_info = parameter_info,
+                                   .variable = variable,
                                    .allocate = allocate,
                                    .release = release,
                                    .to_device = to_device,
                                    .to_host = to_host,
+                                   .fill = fill,
                                    .launch = launch,
                                    .synchronize = synchronize};
   return driver;

@@ -18,8 +18,9 @@ namespace assay::testing {
 struct FakeGpuLaunch {
   std::array<unsigned, 3> grid{}, block{};
   unsigned shared_bytes = 0;
-  std::uint32_t shared_word = 0; // what shared memory holds
-  int* variable = nullptr;       // the module's one variable
+  std::uint32_t shared_word = 0;    // what shared memory holds
+  int* variable = nullptr;          // the module's one variable
+  std::uint8_t* counters = nullptr; // of its blocks, where it has them
   void** parameters = nullptr;
 
   template <class T> T scalar(std::size_t i) const {

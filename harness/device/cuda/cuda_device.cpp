@@ -5,6 +5,7 @@
 #include "harness/compile/compile.h"
 #include "harness/compile/ptx_entries.h"
 #include "harness/device/cuda/arena.h"
+#include "harness/device/cuda/coverage.h"
 #include "harness/device/cuda/cubin_cache.h"
 #include "harness/device/cuda/fault.h"
 #include "harness/device/cuda/program.h"
@@ -71,7 +72,11 @@ class CudaDevice final : public Device {
     if (!composed_) return {};
     return arena_.unwritten(buffer, memory_.world(0), first_world, memory_.world(1), second_world, limit);
   }
-  Coverage coverage() override { return {}; }
+  // Of the program launched last. Blocks are counted from the first time that someone asks.
+  Coverage coverage() override {
+    counting_ = true;
+    return last_ == nullptr ? Coverage{} : Coverage{last_->counters};
+  }
   void set_compare_hook(CompareHook) override {}
 
  private:
@@ -83,6 +88,12 @@ class CudaDevice final : public Device {
   Result<void> ensure_server();
   Result<std::string> ask(const Writer& request, std::chrono::milliseconds limit);
   Result<std::string> compile(const PtxSource& source);
+  struct Compiled {
+    std::string cubin;
+    bool from_cache = false;
+  };
+  Result<Compiled> compile_cached(const PtxSource& source, bool read_cache);
+  Result<void> count_blocks(CudaProgram& program);
   Result<Reply> load_module(CudaProgram& program, std::uint32_t world, std::vector<FunctionFacts>* facts);
   Result<void> ensure_module(CudaProgram& program, bool fresh, std::span<const std::uint32_t> worlds);
   void compose();
@@ -109,6 +120,8 @@ class CudaDevice final : public Device {
   bool composed_ = false;          // memory_ holds both worlds
   bool uploaded_ = false;          // the GPU holds them, as the last launch left them
   bool explained_ = false;         // why the worlds differ has been asked already
+  bool counting_ = false;          // of blocks
+  CudaProgram* last_ = nullptr;    // launched
   bool lost_ = false;              // a fault ended the context and the buffers with it
 };
 
@@ -153,9 +166,33 @@ Result<std::string> CudaDevice::compile(const PtxSource& source) {
   return environment_error(Place{source.origin}, "{} does not take this PTX: {}", name(), text);
 }
 
+Result<CudaDevice::Compiled> CudaDevice::compile_cached(const PtxSource& source, bool read_cache) {
+  const bool cache = !options_.cache_dir.empty();
+  const std::string key = cubin_key(source.text, facts_.compute_major, facts_.compute_minor, facts_.driver);
+  if (cache && read_cache)
+    if (auto cubin = load_cubin(options_.cache_dir, key)) return Compiled{*std::move(cubin), true};
+  ASSAY_TRY(std::string cubin, compile(source));
+  if (cache) store_cubin(options_.cache_dir, key, cubin);
+  return Compiled{std::move(cubin), false};
+}
+
+// A program whose counting copy does not compile goes on without counters.
+Result<void> CudaDevice::count_blocks(CudaProgram& program) {
+  if (program.counting_tried) return {};
+  program.counting_tried = true;
+  const CountedPtx counted = with_block_counters(program.text);
+  if (counted.blocks == 0) return {};
+  auto compiled = compile_cached({counted.text, program.origin, {}}, true);
+  if (!compiled) return server_ ? Result<void>{} : std::unexpected(compiled.error());
+  program.counting_cubin = std::move(compiled->cubin);
+  program.counters.assign(counted.blocks, 0);
+  return {};
+}
+
 Result<Reply> CudaDevice::load_module(CudaProgram& program, std::uint32_t world,
                                       std::vector<FunctionFacts>* facts) {
-  std::memcpy(memory_.blob(), program.cubin.data(), program.cubin.size());
+  const std::string& cubin = world == counting_world ? program.counting_cubin : program.cubin;
+  std::memcpy(memory_.blob(), cubin.data(), cubin.size());
   Writer request;
   request.put(Request::load);
   request.put(program.id);
@@ -185,30 +222,24 @@ Result<std::shared_ptr<Program>> CudaDevice::load(const PtxSource& source) {
   ASSAY_TRY_VOID(ensure_server());
   auto program = std::make_shared<CudaProgram>();
   program->id = static_cast<std::uint32_t>(programs_.size());
+  program->text = source.text;
   program->origin = source.origin;
   program->traits = traits_of(source.text);
   for (std::string& entry : ptx_entries(source.text)) {
     EntryInfo& info = program->infos.emplace_back();
     info.name = std::move(entry);
   }
-  const std::string cached =
-      cubin_key(source.text, facts_.compute_major, facts_.compute_minor, facts_.driver);
   std::vector<FunctionFacts> facts;
-  std::optional<std::string> cubin;
-  if (!options_.cache_dir.empty()) cubin = load_cubin(options_.cache_dir, cached);
-  const bool from_cache = cubin.has_value();
-  if (!cubin) {
-    ASSAY_TRY(cubin, compile(source));
-  }
-  program->cubin = *std::move(cubin);
+  ASSAY_TRY(Compiled compiled, compile_cached(source, true));
+  program->cubin = std::move(compiled.cubin);
   ASSAY_TRY(Reply reply, load_module(*program, 0, &facts));
-  if (reply.stage != Stage::done && from_cache) {
-    ASSAY_TRY(program->cubin, compile(source));
+  if (reply.stage != Stage::done && compiled.from_cache) {
+    ASSAY_TRY(compiled, compile_cached(source, false));
+    program->cubin = std::move(compiled.cubin);
     ASSAY_TRY(reply, load_module(*program, 0, &facts));
   }
   if (reply.stage != Stage::done)
     return environment_error(Place{source.origin}, "{} does not load it: {}", name(), reply.text);
-  if (!options_.cache_dir.empty() && !from_cache) store_cubin(options_.cache_dir, cached, program->cubin);
   for (std::size_t i = 0; i < facts.size(); ++i) {
     EntryInfo& info = program->infos[i];
     info.param_bytes = std::move(facts[i].param_bytes);
@@ -308,16 +339,23 @@ Result<LaunchReport> CudaDevice::launch(Program& any, const LaunchSpec& spec) {
     else
       launch.parameters.push_back({arena_.address(std::get<BufferId>(argument)), 1});
   }
+  if (counting_) ASSAY_TRY_VOID(count_blocks(*program));
   const bool fresh = std::ranges::find(launches_, program, &Launched::program) == launches_.end();
   launches_.push_back({program, launch});
-  constexpr std::array<std::uint32_t, 2> both = {0, 1};
-  ASSAY_TRY_VOID(ensure_module(*program, fresh, both));
+  std::vector<std::uint32_t> worlds = {0, 1};
+  if (!program->counting_cubin.empty() && counting_) worlds.insert(worlds.begin(), counting_world);
+  ASSAY_TRY_VOID(ensure_module(*program, fresh, worlds));
   compose();
-  const std::array<WorldRun, 2> runs = {WorldRun{0, dirt_of(first_world), !uploaded_, {launch}},
-                                        WorldRun{1, dirt_of(second_world), !uploaded_, {launch}}};
+  std::vector<WorldRun> runs;
+  for (const std::uint32_t world : worlds)
+    runs.push_back({world, dirt_of(world == 1 ? second_world : first_world), !uploaded_, {launch}});
   ASSAY_TRY(const std::optional<Reply> reply, run(runs));
   uploaded_ = true;
   if (!reply || reply->stage != Stage::done) return fault_of(reply, *program);
+  last_ = program;
+  if (worlds.front() == counting_world)
+    for (std::size_t i = 0; i < program->counters.size(); ++i)
+      program->counters[i] = std::max(program->counters[i], static_cast<std::uint8_t>(memory_.blob()[i]));
 
   report.faults = arena_.faults(memory_.world(0), first_world);
   for (Fault& fault : arena_.faults(memory_.world(1), second_world))

@@ -26,7 +26,8 @@ Result<Driver> open_library() {
       find(l, d.load_module, "cuModuleLoadDataEx") && find(l, d.unload_module, "cuModuleUnload") &&
       find(l, d.function, "cuModuleGetFunction") && find(l, d.function_attribute, "cuFuncGetAttribute") &&
       find(l, d.set_function_attribute, "cuFuncSetAttribute") &&
-      find(l, d.parameter_info, "cuFuncGetParamInfo") && find(l, d.allocate, "cuMemAlloc_v2") &&
+      find(l, d.parameter_info, "cuFuncGetParamInfo") && find(l, d.variable, "cuModuleGetGlobal_v2") &&
+      find(l, d.fill, "cuMemsetD8_v2") && find(l, d.allocate, "cuMemAlloc_v2") &&
       find(l, d.release, "cuMemFree_v2") && find(l, d.to_device, "cuMemcpyHtoD_v2") &&
       find(l, d.to_host, "cuMemcpyDtoH_v2") && find(l, d.launch, "cuLaunchKernel") &&
       find(l, d.synchronize, "cuCtxSynchronize");

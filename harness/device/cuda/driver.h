@@ -50,10 +50,12 @@ struct Driver {
   Status (*function_attribute)(int*, int, void*) = nullptr;
   Status (*set_function_attribute)(void*, int, int) = nullptr;
   Status (*parameter_info)(void*, std::size_t, std::size_t*, std::size_t*) = nullptr;
+  Status (*variable)(Address*, std::size_t*, void*, const char*) = nullptr; // of a module
   Status (*allocate)(Address*, std::size_t) = nullptr;
   Status (*release)(Address) = nullptr;
   Status (*to_device)(Address, const void*, std::size_t) = nullptr;
   Status (*to_host)(void*, Address, std::size_t) = nullptr;
+  Status (*fill)(Address, unsigned char, std::size_t) = nullptr;
   Status (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
                    void**) = nullptr;
   Status (*synchronize)() = nullptr;

@@ -25,7 +25,10 @@ class CudaProgram final : public Program {
   const std::vector<EntryInfo>& entries() const override { return infos; }
 
   std::uint32_t id = 0;
-  std::string origin, cubin;
+  std::string text, origin, cubin;
+  std::string counting_cubin; // of the same program with block counters; empty: there is none (yet)
+  bool counting_tried = false;
+  std::vector<std::uint8_t> counters; // of blocks, since they were last cleared
   PtxTraits traits;
   std::vector<EntryInfo> infos;
 };

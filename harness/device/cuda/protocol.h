@@ -15,6 +15,10 @@ namespace assay::cuda {
 inline constexpr std::size_t world_capacity = std::size_t{2} << 30;  // bytes of an arena
 inline constexpr std::size_t blob_capacity = std::size_t{256} << 20; // of a program
 
+// The world whose modules count their basic blocks: run beside the others, never judged. It has no memory
+// here.
+inline constexpr std::uint32_t counting_world = 2;
+
 // Reserved as a whole, taken from the machine page by page as it is used.
 class SharedMemory {
  public:
@@ -82,7 +86,9 @@ struct GpuLaunch {
   static GpuLaunch take(Reader& in);
 };
 
-// One world's part of a run: perhaps its arena goes to the GPU, its launches run, its arena comes back.
+// One world's part of a run: perhaps its arena goes to the GPU, its launches run, its arena comes back. The
+// counting world's arena is the first one's, and what comes back, in the blob, are the counters of its
+// module.
 struct WorldRun {
   std::uint32_t world = 0;
   std::uint32_t dirt = 0; // what shared memory holds before each launch

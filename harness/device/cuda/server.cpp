@@ -1,5 +1,7 @@
 #include "harness/device/cuda/server.h"
 
+#include "harness/device/cuda/coverage.h"
+
 #include <algorithm>
 #include <map>
 #include <sys/socket.h>
@@ -47,6 +49,8 @@ struct Module {
   void* handle = nullptr;
   std::vector<void*> functions;
   std::vector<FunctionFacts> facts;
+  Address counters = 0; // of the counting world
+  std::size_t counter_bytes = 0;
 };
 
 class Server {
@@ -102,7 +106,8 @@ class Server {
       std::vector<std::string> entries(in.take<std::size_t>());
       for (std::string& entry : entries) entry = in.take_text();
       Module& module = modules_[{id, world}];
-      const Reply reply = load(module, memory_.blob(), entries);
+      Reply reply = load(module, memory_.blob(), entries);
+      if (world == counting_world && reply.stage == Stage::done) reply = find_counters(module);
       Writer out = message_of(reply);
       for (const FunctionFacts& facts : module.facts) {
         out.put(facts.max_threads);
@@ -211,6 +216,18 @@ class Server {
     return {};
   }
 
+  Reply find_counters(Module& module) const {
+    Status status = driver_.variable(&module.counters, &module.counter_bytes, module.handle, block_counters);
+    if (status == success) status = driver_.fill(module.counters, 0, module.counter_bytes);
+    return status == success ? Reply{} : failed_transfer(status);
+  }
+
+  Reply take_counters(const Module& module) const {
+    Status status = driver_.to_host(memory_.blob(), module.counters, module.counter_bytes);
+    if (status == success) status = driver_.fill(module.counters, 0, module.counter_bytes);
+    return status == success ? Reply{} : failed(Stage::transfer, status);
+  }
+
   Reply reserve(std::size_t world, std::size_t bytes) {
     Arena& arena = arenas_[world];
     if (bytes <= arena.capacity) return {};
@@ -226,14 +243,17 @@ class Server {
 
   Reply run_world(const WorldRun& run, std::size_t bytes) {
     if (Reply reply = reserve(run.world, bytes); reply.stage != Stage::done) return reply;
+    const bool counting = run.world == counting_world;
     const Address arena = arenas_[run.world].address;
+    std::byte* here = memory_.world(counting ? 0 : run.world);
     if (run.upload && bytes > 0)
-      if (const Status status = driver_.to_device(arena, memory_.world(run.world), bytes); status != success)
+      if (const Status status = driver_.to_device(arena, here, bytes); status != success)
         return failed(Stage::transfer, status);
     for (const GpuLaunch& launch : run.launches)
       if (Reply reply = run_launch(launch, run, arena); reply.stage != Stage::done) return reply;
+    if (counting) return take_counters(modules_.at({run.launches.back().module, counting_world}));
     if (bytes > 0)
-      if (const Status status = driver_.to_host(memory_.world(run.world), arena, bytes); status != success)
+      if (const Status status = driver_.to_host(here, arena, bytes); status != success)
         return failed(Stage::transfer, status);
     return {};
   }
@@ -275,7 +295,7 @@ class Server {
     Address address = 0;
     std::size_t capacity = 0;
   };
-  std::array<Arena, 2> arenas_;
+  std::array<Arena, 3> arenas_; // by world
 };
 
 } // namespace
