@@ -26,10 +26,7 @@ __global__ void __launch_bounds__(1024)
     argmax(const T* __restrict__ x, long long x_row, int* __restrict__ y, int cols) {
   Best best = Better::identity();
   visit(
-      block_team(), cols,
-      [&](long long c, float v) {
-        best = Better()(best, {v, static_cast<int>(c)});
-      },
+      block_team(), cols, [&](long long c, float v) { best = Better()(best, {v, static_cast<int>(c)}); },
       x + blockIdx.x * x_row);
   best = block_reduce(best, Better());
   if (threadIdx.x == 0) y[blockIdx.x] = best.place;

@@ -1,5 +1,5 @@
-// Attention by an online softmax over tiles of 32 keys, 16 queries of one head a block. Each of the 4 warps has 4
-// queries: a lane scores one key of the tile, then owns columns lane, lane + 32, ... of the output.
+// Attention by an online softmax over tiles of 32 keys, 16 queries of one head a block. Each of the 4 warps
+// has 4 queries: a lane scores one key of the tile, then owns columns lane, lane + 32, ... of the output.
 // Causal: query i sees the keys j with j - kv_len <= i - q_len; one that sees none gives 0.
 #include "../common/softmax_state.h"
 

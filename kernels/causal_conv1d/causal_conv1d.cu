@@ -1,5 +1,6 @@
-// y[t] = bias + sum over j of weight[j] x[t - (width - 1) + j] for each channel of each batch, x = 0 before its
-// start. 256 places a block, whose stretch of x and what reaches into it from the left lie in shared memory.
+// y[t] = bias + sum over j of weight[j] x[t - (width - 1) + j] for each channel of each batch, x = 0 before
+// its start. 256 places a block, whose stretch of x and what reaches into it from the left lie in shared
+// memory.
 #include "../common/number.h"
 
 constexpr int tile = 256;
@@ -18,7 +19,8 @@ __global__ void __launch_bounds__(tile)
     const long long t = first - (width - 1) + i;
     stretch[i] = t >= 0 && t < length ? widen(in[t]) : 0.0f;
   }
-  for (int j = threadIdx.x; j < width; j += tile) taps[j] = widen(weight[static_cast<size_t>(channel) * width + j]);
+  for (int j = threadIdx.x; j < width; j += tile)
+    taps[j] = widen(weight[static_cast<size_t>(channel) * width + j]);
   __syncthreads();
 
   const long long t = first + threadIdx.x;

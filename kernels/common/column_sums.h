@@ -1,5 +1,5 @@
-// The gradients of per-column weights: sums over rows, in tiles of 32 rows by 64 columns, whose partial sums a
-// second kernel adds up.
+// The gradients of per-column weights: sums over rows, in tiles of 32 rows by 64 columns, whose partial sums
+// a second kernel adds up.
 #pragma once
 
 #include "number.h"
@@ -14,7 +14,8 @@ template <class Term> __device__ void sum_tile(float* partial, int rows, int col
   const long long first = static_cast<long long>(blockIdx.x) * tile_rows;
   float sum = 0.0f;
   if (c < cols)
-    for (int r = threadIdx.y; r < tile_rows && first + r < rows; r += tile_threads_y) sum += term(first + r, c);
+    for (int r = threadIdx.y; r < tile_rows && first + r < rows; r += tile_threads_y)
+      sum += term(first + r, c);
   sums[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();
   for (int half = tile_threads_y / 2; half > 0; half /= 2) {

@@ -1,5 +1,5 @@
-// An elementwise operator and its gradient over n elements, in packs of 16 bytes with a tail. F::value(x...) is
-// the function; F::slope(x) its derivative at x, or at the stored y where that is what is passed.
+// An elementwise operator and its gradient over n elements, in packs of 16 bytes with a tail. F::value(x...)
+// is the function; F::slope(x) its derivative at x, or at the stored y where that is what is passed.
 #pragma once
 
 #include "pack.h"
@@ -9,7 +9,9 @@ template <class F> struct Value {
 };
 
 template <class F> struct Gradient {
-  template <class Real> __device__ Real operator()(long long, Real g, Real at) const { return g * F::slope(at); }
+  template <class Real> __device__ Real operator()(long long, Real g, Real at) const {
+    return g * F::slope(at);
+  }
 };
 
 template <class F, class T>

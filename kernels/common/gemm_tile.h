@@ -11,8 +11,8 @@ template <class T> struct Operand {
   long long row, col; // of a: m, k; of b: k, n
 };
 
-// The rows [row, row + rows) and columns [col, col + cols) of an operand, 0 outside of it, into shared memory.
-// along_rows: whose neighbours lie beside each other in memory, for coalesced reads.
+// The rows [row, row + rows) and columns [col, col + cols) of an operand, 0 outside of it, into shared
+// memory. along_rows: whose neighbours lie beside each other in memory, for coalesced reads.
 template <int rows, int cols, bool along_rows, class T, class Real>
 __device__ __forceinline__ void load_tile(Real (&tile)[rows][cols + 1], const Operand<T>& from, long long row,
                                           long long col, int row_end, int col_end) {

@@ -6,7 +6,8 @@
 template <class Real> struct MomentsState {
   Real mean, squares, count;
 };
-template <class Real> __device__ __forceinline__ MomentsState<Real> shuffled(MomentsState<Real> m, int offset) {
+template <class Real>
+__device__ __forceinline__ MomentsState<Real> shuffled(MomentsState<Real> m, int offset) {
   return {shuffled(m.mean, offset), shuffled(m.squares, offset), shuffled(m.count, offset)};
 }
 

@@ -72,5 +72,6 @@ __device__ __forceinline__ void transform(Team team, long long n, F f, T* out, c
     for (long long i = team.index * size; i < done; i += team.count * size)
       store_pack(out + i, transform_items<T>(f, i, load_pack(in + i)...));
   }
-  for (long long i = done + team.index; i < n; i += team.count) out[i] = static_cast<T>(f(i, widen(in[i])...));
+  for (long long i = done + team.index; i < n; i += team.count)
+    out[i] = static_cast<T>(f(i, widen(in[i])...));
 }

@@ -1,6 +1,6 @@
-// y = x * rstd * weight, or with an offset x * rstd * (1 + weight); rstd = 1 / sqrt(mean(x^2) + eps) over each
-// row. One block a row, float32 inside, rounded once at the store; rstd is kept in float32 for the backward
-// pass.
+// y = x * rstd * weight, or with an offset x * rstd * (1 + weight); rstd = 1 / sqrt(mean(x^2) + eps) over
+// each row. One block a row, float32 inside, rounded once at the store; rstd is kept in float32 for the
+// backward pass.
 #pragma once
 
 #include "block_reduce.h"

@@ -1,6 +1,6 @@
-// Reductions of rows to one value each, by one kernel (a block a row) or by two (some blocks a row, whose states a
-// second kernel merges). A Reduction has a State with its identity(), add(state, value), merge(a, b), and
-// finish(state, cols).
+// Reductions of rows to one value each, by one kernel (a block a row) or by two (some blocks a row, whose
+// states a second kernel merges). A Reduction has a State with its identity(), add(state, value), merge(a,
+// b), and finish(state, cols).
 #pragma once
 
 #include "block_reduce.h"
@@ -31,8 +31,8 @@ __global__ void __launch_bounds__(1024)
 // states[row, part] of `chunk` columns each; the parts are blockIdx.x.
 template <template <class> class Reduction, class T>
 __global__ void __launch_bounds__(256)
-    row_reduce_parts(const T* __restrict__ x, long long x_row, typename Reduction<Real<T>>::State* __restrict__ states,
-                     int cols, int chunk) {
+    row_reduce_parts(const T* __restrict__ x, long long x_row,
+                     typename Reduction<Real<T>>::State* __restrict__ states, int cols, int chunk) {
   const long long first = static_cast<long long>(blockIdx.x) * chunk;
   const int n = static_cast<int>(min(static_cast<long long>(chunk), cols - first));
   const auto state = reduce_columns<Reduction<Real<T>>>(x + blockIdx.y * x_row + first, n);
@@ -42,8 +42,8 @@ __global__ void __launch_bounds__(256)
 // One warp a row.
 template <template <class> class Reduction, class T>
 __global__ void __launch_bounds__(128)
-    row_reduce_merge(const typename Reduction<Real<T>>::State* __restrict__ states, T* __restrict__ y, int rows, int cols,
-                     int parts) {
+    row_reduce_merge(const typename Reduction<Real<T>>::State* __restrict__ states, T* __restrict__ y,
+                     int rows, int cols, int parts) {
   using R = Reduction<Real<T>>;
   const int row = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
   if (row >= rows) return;

@@ -1,6 +1,6 @@
-// loss = log(sum(exp(x - max))) - (x[target] - max) of each row of logits, and its gradient; a target of -100 is
-// ignored: loss and gradient 0. One block a row. The maximum and the sum are found in one pass and kept for the
-// backward pass, which then needs only one.
+// loss = log(sum(exp(x - max))) - (x[target] - max) of each row of logits, and its gradient; a target of -100
+// is ignored: loss and gradient 0. One block a row. The maximum and the sum are found in one pass and kept
+// for the backward pass, which then needs only one.
 #include "../common/pack.h"
 #include "../common/softmax_state.h"
 

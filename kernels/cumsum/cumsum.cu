@@ -1,5 +1,5 @@
-// Running sums along each row, in tiles of 1,024 columns by three kernels: the sum of each tile; the running sums
-// of those, one warp a row; then the running sums within each tile, raised by what stands before it.
+// Running sums along each row, in tiles of 1,024 columns by three kernels: the sum of each tile; the running
+// sums of those, one warp a row; then the running sums within each tile, raised by what stands before it.
 #include "../common/number.h"
 
 constexpr unsigned all_lanes = 0xffffffffu;
@@ -43,7 +43,8 @@ template <class T>
 __global__ void __launch_bounds__(threads)
     tile_sums(const T* __restrict__ x, long long x_row, float* __restrict__ sums, int cols, int tiles) {
   float item[items], total;
-  load_items(item, x + blockIdx.y * x_row, static_cast<long long>(blockIdx.x) * tile + threadIdx.x * items, cols);
+  load_items(item, x + blockIdx.y * x_row, static_cast<long long>(blockIdx.x) * tile + threadIdx.x * items,
+             cols);
   block_scan_before(item[0] + item[1] + item[2] + item[3], total);
   if (threadIdx.x == 0) sums[static_cast<size_t>(blockIdx.y) * tiles + blockIdx.x] = total;
 }

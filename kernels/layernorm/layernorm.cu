@@ -1,5 +1,5 @@
-// Layer norm over the rows of a matrix and its gradients, one block a row: the mean first, then the deviations
-// from it. mean and rstd are kept in float32 for the backward pass.
+// Layer norm over the rows of a matrix and its gradients, one block a row: the mean first, then the
+// deviations from it. mean and rstd are kept in float32 for the backward pass.
 #include "../common/block_reduce.h"
 #include "../common/column_sums.h"
 #include "../common/pack.h"
@@ -23,8 +23,7 @@ __global__ void __launch_bounds__(512)
     rstd[blockIdx.x] = scale;
   }
   transform(
-      block_team(), cols,
-      [&](long long, float v, float w, float b) { return (v - centre) * scale * w + b; },
+      block_team(), cols, [&](long long, float v, float w, float b) { return (v - centre) * scale * w + b; },
       y + static_cast<size_t>(blockIdx.x) * cols, in, weight, bias);
 }
 

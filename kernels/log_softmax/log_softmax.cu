@@ -1,5 +1,5 @@
-// y = (x - max) - log(sum(exp(x - max))) over the rows of a matrix, one block a row. Backward from the stored y:
-// grad_x = grad_y - exp(y) * sum(grad_y).
+// y = (x - max) - log(sum(exp(x - max))) over the rows of a matrix, one block a row. Backward from the stored
+// y: grad_x = grad_y - exp(y) * sum(grad_y).
 #include "../common/block_reduce.h"
 #include "../common/pack.h"
 

@@ -1,5 +1,5 @@
-// Symmetric int8 quantisation by rows, one block a row: scale = max|x| / 127, q = x / scale to the nearest integer,
-// ties to even.
+// Symmetric int8 quantisation by rows, one block a row: scale = max|x| / 127, q = x / scale to the nearest
+// integer, ties to even.
 #include "../common/block_reduce.h"
 #include "../common/pack.h"
 

@@ -4,8 +4,8 @@
 
 template <class T>
 __global__ void __launch_bounds__(512)
-    rmsnorm_forward(const T* __restrict__ x, long long x_row, const T* __restrict__ weight,
-                    T* __restrict__ y, float* __restrict__ rstd, int cols, float eps) {
+    rmsnorm_forward(const T* __restrict__ x, long long x_row, const T* __restrict__ weight, T* __restrict__ y,
+                    float* __restrict__ rstd, int cols, float eps) {
   const size_t row = blockIdx.x;
   rmsnorm_row<false>(x + row * x_row, weight, y + row * cols, rstd + row, cols, eps);
 }

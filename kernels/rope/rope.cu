@@ -1,6 +1,6 @@
-// Rotary position embedding of queries and keys in one launch, one block a token: halves of a head are rotated
-// against each other by the angles that the cache holds for the token's position, cosines then sines. Packs of
-// 16 bytes where half a head is made of them. q and k may be parts of one fused projection.
+// Rotary position embedding of queries and keys in one launch, one block a token: halves of a head are
+// rotated against each other by the angles that the cache holds for the token's position, cosines then sines.
+// Packs of 16 bytes where half a head is made of them. q and k may be parts of one fused projection.
 #include "../common/pack.h"
 
 // As many elements as Pack holds, or one.
@@ -17,8 +17,7 @@ template <int size, class T> __device__ __forceinline__ Items<T, size> load_item
   }
   return items;
 }
-template <int size, class T>
-__device__ __forceinline__ void store_items(T* to, const Items<T, size>& items) {
+template <int size, class T> __device__ __forceinline__ void store_items(T* to, const Items<T, size>& items) {
   if constexpr (size == 1) {
     *to = items.item[0];
   } else {
@@ -58,8 +57,7 @@ template <bool backward, class T>
 __device__ void rotate_token(const T* __restrict__ in, long long head_stride, T* __restrict__ out,
                              const float* __restrict__ row, int heads, int head_dim) {
   constexpr int size = Pack<T>::size;
-  const bool packs =
-      head_dim % (2 * size) == 0 && aligned16(in, out) && head_stride % size == 0;
+  const bool packs = head_dim % (2 * size) == 0 && aligned16(in, out) && head_stride % size == 0;
   if (packs)
     rotate<backward, size>(in, head_stride, out, row, row + head_dim, heads, head_dim);
   else

@@ -1,14 +1,13 @@
-// y[index[r]] += x[r]. The rows are added up in float32, either by atomics, one warp a source row, whose order and
-// so whose bits differ from run to run, or, where bits matter, by one warp a row and 32 columns of y, which looks
-// for its source rows in their order.
+// y[index[r]] += x[r]. The rows are added up in float32, either by atomics, one warp a source row, whose
+// order and so whose bits differ from run to run, or, where bits matter, by one warp a row and 32 columns of
+// y, which looks for its source rows in their order.
 #include "../common/number.h"
 
 constexpr int warps = 8;
 
 template <class T>
-__global__ void __launch_bounds__(32 * warps)
-    add_rows(const T* __restrict__ x, const int* __restrict__ index, float* __restrict__ sums, int rows,
-             int cols) {
+__global__ void __launch_bounds__(32 * warps) add_rows(const T* __restrict__ x, const int* __restrict__ index,
+                                                       float* __restrict__ sums, int rows, int cols) {
   const long long row = static_cast<long long>(blockIdx.x) * warps + threadIdx.y;
   if (row >= rows) return;
   float* to = sums + static_cast<long long>(index[row]) * cols;

@@ -1,5 +1,5 @@
-// y = silu(gate) * up and its gradients, one block a tile of 4 rows by some columns. gate and up may be views of
-// one fused projection: any strides; where their columns are contiguous and aligned, 16 bytes at a time.
+// y = silu(gate) * up and its gradients, one block a tile of 4 rows by some columns. gate and up may be views
+// of one fused projection: any strides; where their columns are contiguous and aligned, 16 bytes at a time.
 #include "../common/pack.h"
 #include "../common/silu.h"
 

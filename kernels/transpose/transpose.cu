@@ -1,13 +1,13 @@
-// y[c, r] = x[r, c] in tiles of 32 by 32 through shared memory, read and written along rows. All tiles along one
-// dimension of the grid, which reaches further than the others.
+// y[c, r] = x[r, c] in tiles of 32 by 32 through shared memory, read and written along rows. All tiles along
+// one dimension of the grid, which reaches further than the others.
 #include "../common/number.h"
 
 constexpr int tile = 32, tile_threads_y = 8;
 
 template <class T>
 __global__ void __launch_bounds__(tile* tile_threads_y)
-    transpose(const T* __restrict__ x, long long x_row, long long x_col, T* __restrict__ y, int rows, int cols,
-              int tiles_across) {
+    transpose(const T* __restrict__ x, long long x_row, long long x_col, T* __restrict__ y, int rows,
+              int cols, int tiles_across) {
   __shared__ T part[tile][tile + 1];
   const long long first_row = static_cast<long long>(blockIdx.x / tiles_across) * tile;
   const long long first_col = static_cast<long long>(blockIdx.x % tiles_across) * tile;
