@@ -20,7 +20,7 @@ OPERANDS = {"abs": 1, "neg": 1, "not": 1, "cnot": 1, "clz": 1, "popc": 1, "brev"
 def register_type(kind):
     """The register that a value of this type lives in."""
     kind = kind.split(":")[0]
-    if kind in ("f16x2", "bf16x2", "u8", "s8", "tf32"):
+    if kind in ("f16x2", "bf16x2", "u8", "s8", "tf32", "e4m3x4", "e5m2x4"):
         return "b32"
     return {"f16": "b16", "bf16": "b16", "e4m3x2": "b16", "e5m2x2": "b16"}.get(kind, kind)
 

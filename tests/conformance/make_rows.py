@@ -15,9 +15,10 @@ import tempfile
 from arithmetic_rows import arithmetic_rows, register_type, setp_rows
 from forms import sample
 from machine_rows import atomic_rows, control_rows, matrix_rows, memory_rows, warp_rows
+from tensor_rows import tensor_rows
 from values import FORMATS, make_set, width_of
 
-HEADER = ".version 8.5\n.target sm_90\n.address_size 64\n"
+HEADER = ".version 8.7\n.target sm_90\n.address_size 64\n"
 ROWS_OF_A_FORM = {"cvt": 200, "set": 90}
 
 
@@ -67,7 +68,7 @@ def main():
     table = open(arguments.table).read().split("\n")
     families, covered = arithmetic_rows([line for line in table if line])
     families["compare"] = families.get("compare", []) + setp_rows()
-    families |= {"warp": warp_rows(), "memory": memory_rows(), "atomic": atomic_rows(), "control": control_rows(), "matrix": matrix_rows()}
+    families |= {"warp": warp_rows(), "memory": memory_rows(), "atomic": atomic_rows(), "control": control_rows(), "matrix": matrix_rows()} | tensor_rows()
     os.makedirs(arguments.out, exist_ok=True)
     total = 0
     for family, rows in sorted(families.items()):
@@ -84,9 +85,9 @@ def main():
         lost = sorted({row.get("form", row["ptx"]) for row in rows} - set(by_form))
         sets, out = {}, []
         for row in kept:
-            name = ",".join(row["kinds"])
+            name = ",".join(row["kinds"]) + (f" of {row['threads']}" if "threads" in row else "")
             if name not in sets:
-                threads = 128 if family in ("warp", "control", "memory", "atomic", "matrix") else 256
+                threads = row["threads"] if "threads" in row else 128 if family in ("warp", "control", "memory", "atomic", "matrix") else 256
                 if family in ("integer", "logic") or (family == "compare" and row["in"][0] not in FORMATS and "x2" not in name): threads = 128
                 lines = make_set(row["kinds"], threads)
                 digits = [width_of(register_type(kind)) // 4 for kind in row["kinds"]]

@@ -136,7 +136,7 @@ Result<std::string> with_bits(const std::string& text, const RowFile& file) {
 }
 
 std::string module_of(std::span<const Row> rows) {
-  std::string text = ".version 8.5\n.target sm_90\n.address_size 64\n";
+  std::string text = ".version 8.7\n.target sm_90\n.address_size 64\n";
   std::set<std::string> functions;
   for (const Row& row : rows)
     if (functions.insert(row.functions).second) text += row.functions;

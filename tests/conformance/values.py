@@ -11,6 +11,8 @@ def width_of(kind):
     kind = kind.split(":")[0]
     if kind.endswith("x2"):
         return 16 if kind[0] == "e" else 32
+    if kind.endswith("x4"):
+        return 32
     return int("".join(c for c in kind.replace("bf16", "16").replace("f16", "16") if c.isdigit()))
 
 
@@ -111,6 +113,14 @@ def one(kind, rng, special):
     if base in ("f16x2", "bf16x2"):
         half = base[:-2] + (":" + role if role else "")
         return one(half, rng, special) | one(half, rng, special) << 16
+    if role == "bits":
+        return rng.getrandbits(width_of(base))
+    if base == "tf32":  # all bits of a float: the instruction takes the upper ones
+        return one("f32" + (":" + role if role else ""), rng, special)
+    if base in ("e4m3x4", "e5m2x4"):
+        return sum(byte_float(base[:4], role, rng) << 8 * k for k in range(4))
+    if role == "cancel":
+        return cancelling(base, rng)
     if role in ("unit", "wide"):  # ordinary numbers: of one magnitude, and of many
         exponent_bits, fraction_bits = FORMATS[base]
         bias, reach = (1 << (exponent_bits - 1)) - 1, (2 if role == "unit" else 12)
@@ -121,6 +131,26 @@ def one(kind, rng, special):
     if base in FORMATS:
         return rng.choice(special_floats(base)) if special else random_float(base, rng)
     return random_integer(width_of(base), rng)
+
+
+def byte_float(fmt, role, rng):
+    fraction_bits = 3 if fmt == "e4m3" else 2
+    bias = 7 if fmt == "e4m3" else 15
+    if role == "":
+        return rng.getrandbits(8)
+    reach = {"unit": (-2, 0), "wide": (-6, 6), "cancel": (-5, 5)}[role]
+    exponent = bias + (rng.randint(*reach) if role != "cancel" else rng.choice(reach))
+    return rng.getrandbits(1) << 7 | exponent << fraction_bits | rng.getrandbits(fraction_bits)
+
+
+def cancelling(fmt, rng):
+    """Magnitudes whose products and sums meet at the last bits of the sum's format: large ones cancel, small ones stay."""
+    exponent_bits, fraction_bits = FORMATS[fmt]
+    bias = (1 << (exponent_bits - 1)) - 1
+    exponents = {"f16": (0, 0, -11, -12, -13), "bf16": (0, 0, -11, -12, -13), "f32": (0, 1, 1, -11, -12, -22, -23, -24, -25),
+                 "f64": (0, 0, 1, -25, -26, -27, -52, -53)}[fmt]
+    fraction = rng.choice([0, 0, 1 << (fraction_bits - 1), 1, (1 << fraction_bits) - 1, rng.getrandbits(fraction_bits)])
+    return rng.getrandbits(1) << (exponent_bits + fraction_bits) | bias + rng.choice(exponents) << fraction_bits | fraction
 
 
 def near_the_smallest(fmt, rng):

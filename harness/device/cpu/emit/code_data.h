@@ -1,6 +1,7 @@
 // Constant data that emitted code points to; it lives as long as the code.
 #pragma once
 
+#include "harness/device/cpu/emit/mma.h"
 #include "harness/device/cpu/runtime/abi.h"
 
 #include <cstdint>
@@ -14,6 +15,7 @@ struct CodeData {
   std::deque<Access> accesses;
   std::deque<AtomicAccess> atomics;
   std::deque<BarrierSite> barriers;
+  std::deque<MatrixProduct> products;
   std::deque<std::vector<const Site*>>
       waits; // by function: for each block, where its waiting instruction stands
   const std::uint32_t* compare_enabled = nullptr; // not 0: comparisons call assay_compare

@@ -221,6 +221,11 @@ Value* FunctionEmitter::undefined_buffer() {
   return undefined_buffer_;
 }
 
+Value* FunctionEmitter::matrix_buffer() {
+  if (!matrix_buffer_) matrix_buffer_ = lanes().slot(ir().getInt8Ty(), sizeof(MatrixOperands));
+  return matrix_buffer_;
+}
+
 Value* FunctionEmitter::read_carry() {
   if (!carry_) carry_ = lanes().slot(ir().getInt32Ty());
   return ir().CreateLoad(ir().getInt32Ty(), carry_);

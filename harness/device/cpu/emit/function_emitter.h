@@ -71,6 +71,7 @@ class FunctionEmitter {
 
   llvm::Value* value_buffer();     // 8 vectors of 32 x 8 bytes, for what a load or store passes
   llvm::Value* undefined_buffer(); // 8 masks
+  llvm::Value* matrix_buffer();    // MatrixOperands of mma.h
   llvm::Value* read_carry();       // the condition code's carry, as a mask
   void write_carry(llvm::Value* mask);
 
@@ -125,6 +126,7 @@ class FunctionEmitter {
   llvm::Value* carry_ = nullptr;
   llvm::Value* values_buffer_ = nullptr;
   llvm::Value* undefined_buffer_ = nullptr;
+  llvm::Value* matrix_buffer_ = nullptr;
   std::vector<std::uint32_t> local_offsets_; // of .local variables in the function's local frame, by variable
   std::vector<llvm::Value*> areas_;          // of .param variables
   std::vector<Place> places_;                // of registers that cross blocks

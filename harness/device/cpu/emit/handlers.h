@@ -23,6 +23,7 @@ Handler compare_handler(std::string_view opcode);
 Handler convert_handler(std::string_view opcode);
 Handler memory_handler(std::string_view opcode);
 Handler matrix_handler(std::string_view opcode);
+Handler tensor_handler(std::string_view opcode); // part of the former
 Handler warp_handler(std::string_view opcode);
 Handler call_handler(std::string_view opcode);
 Handler move_handler(std::string_view opcode);

@@ -1,5 +1,5 @@
-// ldmatrix, stmatrix and mma.sync. The whole warp takes part, which the block that each begins has made sure
-// of.
+// ldmatrix, stmatrix and movmatrix: 8x8 matrices of 16 bits. The whole warp takes part, which the block that
+// each begins has made sure of.
 #include "harness/device/cpu/emit/function_emitter.h"
 #include "harness/device/cpu/emit/handlers.h"
 #include "harness/device/cpu/emit/memory_buffers.h"
@@ -101,35 +101,27 @@ void emit_stmatrix(FunctionEmitter& e, const Instruction& i) {
   }
 }
 
-// mma.sync.aligned.m16n8k{8,16}.row.col.f32.{f16,bf16}.*.f32
-void emit_mma(FunctionEmitter& e, const Instruction& i) {
+// movmatrix.sync.aligned.m8n8.trans.b16 d, a: lane l of an 8x8 matrix of 16 bits holds elements 2 (l % 4) and
+// the next of row l / 4; the result is the transpose, held likewise.
+void emit_movmatrix(FunctionEmitter& e, const Instruction& i) {
   auto& b = e.lanes();
-  auto& ir = b.ir;
-  const bool wide = i.has("m16n8k16");
-  const std::array<std::size_t, 4> counts{4, wide ? 4u : 2u, wide ? 2u : 1u, 4};
-  for (std::size_t k = 0; k < 4; ++k)
-    if (parts_of(i.operands[k]).size() != counts[k])
-      return e.fail(i, ErrorKind::user, "operand {} of '{}' needs {} registers", k + 1, i.opcode, counts[k]);
-  std::array<Value*, 4> places{};
-  for (std::size_t k = 0; k < 4; ++k) places[k] = b.slot(b.int_lanes(32), 4);
-  for (std::size_t k = 1; k < 4; ++k)
-    for (std::size_t part = 0; part < counts[k]; ++part)
-      ir.CreateAlignedStore(e.read(parts_of(i.operands[k])[part], Type::b32),
-                            ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), places[k], part * 128),
-                            llvm::Align(64));
-  if (Value* taint =
-          e.taken_taint()) { // an undefined factor reaches a row or column: here, all of the result
-    Value* any = ir.CreateICmpNE(ir.CreateAnd(taint, e.executing()), ir.getInt32(0));
-    e.set_taint(ir.CreateSExt(any, ir.getInt32Ty()));
+  Value* value = e.source(i, 1, Type::b32);
+  Value* undefined = e.taken_taint();
+  e.set_taint(nullptr);
+  Value* halves[2] = {};
+  for (int half = 0; half < 2; ++half) { // element [2 (l % 4) + half][l / 4]
+    std::array<int, 32> from{};
+    std::array<std::uint32_t, 32> shift{};
+    for (int lane = 0; lane < 32; ++lane) {
+      from[static_cast<std::size_t>(lane)] = 4 * (2 * (lane % 4) + half) + lane / 8;
+      shift[static_cast<std::size_t>(lane)] = lane / 4 % 2 == 0 ? 0 : 16;
+    }
+    Value* amounts = llvm::ConstantDataVector::get(b.ir.getContext(), llvm::ArrayRef<std::uint32_t>(shift));
+    halves[half] = b.ir.CreateLShr(b.ir.CreateShuffleVector(value, from), amounts);
+    if (undefined) e.taint(b.to_mask(b.ir.CreateShuffleVector(b.to_lanes(undefined), from)));
   }
-  const bool bf16 = i.types[1] == Type::bf16;
-  b.call(bf16 ? "assay_mma_bf16" : "assay_mma_f16", ir.getVoidTy(),
-         {places[1], places[2], places[3], places[0], ir.getInt32(wide ? 16 : 8)});
-  for (std::size_t part = 0; part < 4; ++part) {
-    Value* place = ir.CreateConstInBoundsGEP1_64(ir.getInt8Ty(), places[0], part * 128);
-    e.write(parts_of(i.operands[0])[part], Type::b32,
-            ir.CreateAlignedLoad(b.int_lanes(32), place, llvm::Align(64)));
-  }
+  Value* low = b.ir.CreateAnd(halves[0], b.splat(32, 0xffff));
+  e.write(i, 0, Type::b32, b.ir.CreateOr(low, b.ir.CreateShl(halves[1], b.splat(32, 16))));
 }
 
 } // namespace
@@ -137,8 +129,8 @@ void emit_mma(FunctionEmitter& e, const Instruction& i) {
 Handler matrix_handler(std::string_view opcode) {
   if (opcode == "ldmatrix") return emit_ldmatrix;
   if (opcode == "stmatrix") return emit_stmatrix;
-  if (opcode == "mma") return emit_mma;
-  return nullptr;
+  if (opcode == "movmatrix") return emit_movmatrix;
+  return tensor_handler(opcode);
 }
 
 } // namespace assay::cpu

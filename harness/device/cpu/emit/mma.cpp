@@ -1,91 +1,244 @@
 #include "harness/device/cpu/emit/mma.h"
 
-#include "harness/device/cpu/emit/narrow_float.h"
+#include "harness/device/cpu/emit/accumulate.h"
+#include "harness/device/cpu/runtime/math.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
+#include <limits>
 
 namespace assay::cpu {
 namespace {
 
-float bf16_value(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+constexpr unsigned most_lines = 32, most_depth = 64;
+template <class T> using Matrix = std::array<std::array<T, most_depth>, most_lines>; // [line][along k]
 
-float f16_value(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31;
-  const int fraction = bits & 1023;
-  const float sign = (bits & 0x8000) != 0 ? -1.0f : 1.0f;
-  if (exponent == 31) return fraction != 0 ? std::bit_cast<float>(0x7fffffffu) : sign * INFINITY;
-  return sign * (exponent == 0 ? std::ldexp(static_cast<float>(fraction), -24)
-                               : std::ldexp(static_cast<float>(1024 + fraction), exponent - 25));
+template <class T> T word_of(const MatrixOperand& operand, std::size_t index) {
+  T word;
+  std::memcpy(&word, operand.values + index * sizeof word, sizeof word);
+  return word;
 }
 
-// A number of the matrices beside its exponent, of 0 any small one.
-struct Element {
-  float value = 0;
-  int exponent = -1000;
-};
-
-Element element_of(float value) { return {value, value == 0 ? -1000 : std::ilogb(value)}; }
-
-// One output, bit for bit as an H200 gives it: the addend and all products of the instruction's k are brought
-// to the largest exponent among them (a product's is the sum of its factors'), cut toward zero to 25 bits
-// behind its point, added exactly, and the sum is cut toward zero to f32 (beyond it: infinity). Established
-// by recordings (tests/conformance/rows/matrix.json).
-float dot(float c, const Element* a, const Element* b, std::uint32_t k) {
-  int top = element_of(c).exponent;
-  double plain = static_cast<double>(c);
-  for (std::uint32_t at = 0; at < k; ++at) {
-    plain += static_cast<double>(a[at].value) * static_cast<double>(b[at].value);
-    top = std::max(top, a[at].exponent + b[at].exponent);
-  }
-  if (std::isnan(plain)) return std::bit_cast<float>(0x7fffffffu);
-  if (std::isinf(plain)) return static_cast<float>(plain);
-  if (top <= -1000) return static_cast<float>(plain); // zeros
-  const double scale = std::ldexp(1.0, 25 - top);
-  auto sum = static_cast<std::int64_t>(static_cast<double>(c) * scale);
-  for (std::uint32_t at = 0; at < k; ++at)
-    sum += static_cast<std::int64_t>(static_cast<double>(a[at].value) * static_cast<double>(b[at].value) *
-                                     scale);
-  const double exact = std::ldexp(static_cast<double>(sum), top - 25);
-  return static_cast<float>(round_to(exact, format_f32, Round::toward_zero));
+template <class T> void set_word(MatrixOperand& operand, std::size_t index, T word) {
+  std::memcpy(operand.values + index * sizeof word, &word, sizeof word);
 }
 
-template <class Value>
-void multiply(const std::uint32_t* a, const std::uint32_t* b, const float* c, float* d, std::uint32_t k,
-              Value value) {
-  std::array<std::array<Element, 16>, 16> left{}; // [row][k]
-  std::array<std::array<Element, 16>, 8> right{}; // [column][k]
-  const auto half = [value](std::uint32_t pair, std::uint32_t h) {
-    return element_of(value(static_cast<std::uint16_t>(pair >> (16 * h))));
+std::uint32_t raw(const MatrixOperand& operand, unsigned bits, std::uint16_t at) {
+  const unsigned in_word = 32 / bits;
+  const auto word = word_of<std::uint32_t>(operand, at / in_word) >> (bits * (at % in_word));
+  return bits == 32 ? word : word & ((1u << bits) - 1);
+}
+
+// The element's place where all lanes' registers stand one after the other.
+std::uint16_t number_of(const Fragment& fragment, unsigned reg, unsigned lane, unsigned element) {
+  return static_cast<std::uint16_t>((reg * warp_lanes + lane) * fragment.elements() + element);
+}
+
+std::vector<std::uint16_t> places(const Fragment& fragment, unsigned lines, unsigned width) {
+  std::vector<std::uint16_t> at(std::size_t{lines} * width);
+  for (unsigned reg = 0; reg < fragment.registers(); ++reg)
+    for (unsigned lane = 0; lane < warp_lanes; ++lane)
+      for (unsigned element = 0; element < fragment.elements(); ++element) {
+        const Fragment::Position p = fragment.at(reg, element, lane);
+        at[std::size_t{p.line} * width + p.across] = number_of(fragment, reg, lane, element);
+      }
+  return at;
+}
+
+// The order along k in which 8-bit floats are added: two of every four, then the other two.
+std::vector<std::uint16_t> halves_first(const std::vector<std::uint16_t>& at, unsigned depth) {
+  std::vector<std::uint16_t> result;
+  for (std::size_t line = 0; line < at.size(); line += depth)
+    for (unsigned half = 0; half < 2; ++half)
+      for (unsigned k = 0; k < depth; ++k)
+        if (k % 4 / 2 == half) result.push_back(at[line + k]);
+  return result;
+}
+
+template <class T, class Read>
+void gather(Matrix<T>& matrix, const std::vector<std::uint16_t>& at, unsigned lines, unsigned depth,
+            Read read) {
+  for (unsigned line = 0; line < lines; ++line)
+    for (unsigned k = 0; k < depth; ++k) matrix[line][k] = read(at[line * depth + k]);
+}
+
+template <class Float> std::uint32_t to_half(Float x) {
+  if (std::isnan(x)) return 0x7fff;
+  return std::bit_cast<std::uint16_t>(static_cast<_Float16>(x));
+}
+
+// The first operand that is a NaN, made quiet; where none is, the operation itself was invalid.
+double nan_of(double first, double second, double third) {
+  for (const double x : {first, second, third})
+    if (std::isnan(x)) return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) | std::uint64_t{1} << 51);
+  return std::bit_cast<double>(std::uint64_t{0xfff8} << 48);
+}
+
+std::uint32_t single_bits(double x) {
+  if (std::isnan(x)) return 0x7fffffffu;
+  return std::bit_cast<std::uint32_t>(static_cast<float>(x));
+}
+
+// An element of d in 32 bits or two to a register.
+void put(MatrixOperand& d, unsigned bits, std::uint16_t at, std::uint32_t value) {
+  if (bits == 16)
+    set_word(d, at, static_cast<std::uint16_t>(value));
+  else
+    set_word(d, at, value);
+}
+
+void multiply_floats(const MatrixProduct& p, MatrixOperands& o) {
+  Matrix<Factor> left, right;
+  const auto reader = [](const MatrixOperand& operand, Element element) {
+    return [&operand, element, bits = bits_of(element)](std::uint16_t at) {
+      return factor_of(value_of(element, raw(operand, bits, at)));
+    };
   };
-  for (std::uint32_t lane = 0; lane < 32; ++lane) {
-    const std::uint32_t group = lane / 4, pair = 2 * (lane % 4);
-    for (std::uint32_t r = 0; r < k / 4;
-         ++r) // registers of A: rows group and group + 8, then the next 8 columns
-      for (std::uint32_t h = 0; h < 2; ++h)
-        left[group + 8 * (r % 2)][pair + h + 8 * (r / 2)] = half(a[r * 32 + lane], h);
-    for (std::uint32_t r = 0; r < k / 8; ++r)
-      for (std::uint32_t h = 0; h < 2; ++h) right[group][pair + h + 8 * r] = half(b[r * 32 + lane], h);
+  gather(left, p.a_at, p.shape.m, p.depth, reader(o.a, p.a));
+  gather(right, p.b_at, p.shape.n, p.depth, reader(o.b, p.b));
+  const bool half_sums = p.c == Element::f16 && p.d == Element::f16;
+  for (unsigned row = 0; row < p.shape.m; ++row)
+    for (unsigned column = 0; column < p.shape.n; ++column) {
+      const unsigned at = row * p.shape.n + column;
+      const float addend = value_of(p.c, raw(o.c, bits_of(p.c), p.c_at[at]));
+      float sum = p.adds_apart ? 0.0f : addend;
+      for (unsigned k = 0; k < p.depth; k += p.step) {
+        sum = accumulate_f32(sum, &left[row][k], &right[column][k], p.step);
+        if (half_sums) sum = value_of(Element::f16, to_half(sum));
+      }
+      const double last = p.adds_apart ? static_cast<double>(sum) + static_cast<double>(addend)
+                                       : static_cast<double>(sum); // exact, or as good where it is f32's
+      put(o.d, bits_of(p.d), p.d_at[at], p.d == Element::f16 ? to_half(last) : single_bits(last));
+    }
+}
+
+// A chain of fused multiply-adds along k, 32 elements of d at a time.
+void multiply_f64(const MatrixProduct& p, MatrixOperands& o) {
+  for (unsigned first = 0; first < p.shape.m * p.shape.n; first += warp_lanes) {
+    std::array<double, warp_lanes> a{}, b{}, sum{}, next{};
+    for (unsigned i = 0; i < warp_lanes; ++i) sum[i] = word_of<double>(o.c, p.c_at[first + i]);
+    for (unsigned k = 0; k < p.depth; ++k) {
+      for (unsigned i = 0; i < warp_lanes; ++i) {
+        const unsigned row = (first + i) / p.shape.n, column = (first + i) % p.shape.n;
+        a[i] = word_of<double>(o.a, p.a_at[row * p.depth + k]);
+        b[i] = word_of<double>(o.b, p.b_at[column * p.depth + k]);
+      }
+      assay_fma_f64(a.data(), b.data(), sum.data(), next.data(), static_cast<unsigned>(p.rounding));
+      for (unsigned i = 0; i < warp_lanes; ++i)
+        sum[i] = std::isnan(next[i]) ? nan_of(b[i], sum[i], a[i]) : next[i];
+    }
+    for (unsigned i = 0; i < warp_lanes; ++i) set_word(o.d, p.d_at[first + i], sum[i]);
   }
-  for (std::uint32_t lane = 0; lane < 32; ++lane)
-    for (std::uint32_t r = 0; r < 4; ++r) {
-      const std::uint32_t row = lane / 4 + 8 * (r / 2), column = 2 * (lane % 4) + r % 2;
-      d[r * 32 + lane] = dot(c[r * 32 + lane], left[row].data(), right[column].data(), k);
+}
+
+std::int32_t integer_of(Element element, std::uint32_t bits) {
+  switch (element) {
+  case Element::s8:
+    return static_cast<std::int8_t>(bits);
+  case Element::s4:
+    return static_cast<std::int32_t>(bits << 28) >> 28;
+  default:
+    return static_cast<std::int32_t>(bits);
+  }
+}
+
+void multiply_integers(const MatrixProduct& p, MatrixOperands& o) {
+  Matrix<std::int32_t> left, right;
+  const auto reader = [](const MatrixOperand& operand, Element element) {
+    return [&operand, element, bits = std::max(bits_of(element), element == Element::b1 ? 32u : 0u)](
+               std::uint16_t at) { return integer_of(element, raw(operand, bits, at)); };
+  };
+  gather(left, p.a_at, p.shape.m, p.depth, reader(o.a, p.a));
+  gather(right, p.b_at, p.shape.n, p.depth, reader(o.b, p.b));
+  for (unsigned row = 0; row < p.shape.m; ++row)
+    for (unsigned column = 0; column < p.shape.n; ++column) {
+      const unsigned at = row * p.shape.n + column;
+      std::int32_t sum = 0;
+      for (unsigned k = 0; k < p.depth; ++k) {
+        const std::int32_t x = left[row][k], y = right[column][k];
+        if (p.bits == BitOperation::none)
+          sum += x * y;
+        else
+          sum += std::popcount(static_cast<std::uint32_t>(p.bits == BitOperation::and_ ? x & y : x ^ y));
+      }
+      std::int64_t total = std::int64_t{sum} + static_cast<std::int32_t>(raw(o.c, 32, p.c_at[at]));
+      if (p.saturates)
+        total = std::clamp<std::int64_t>(total, std::numeric_limits<std::int32_t>::min(),
+                                         std::numeric_limits<std::int32_t>::max());
+      put(o.d, 32, p.d_at[at], static_cast<std::uint32_t>(total));
+    }
+}
+
+bool any_undefined(const MatrixOperand& operand) {
+  return std::ranges::any_of(operand.undefined, [](std::uint32_t lanes) { return lanes != 0; });
+}
+
+// Which lines of a factor hold an undefined element.
+std::array<bool, most_lines> undefined_lines(const MatrixOperand& operand,
+                                             const std::vector<std::uint16_t>& at, unsigned lines,
+                                             unsigned elements) {
+  std::array<bool, most_lines> result{};
+  const auto depth = static_cast<unsigned>(at.size()) / lines;
+  for (unsigned line = 0; line < lines; ++line)
+    for (unsigned k = 0; k < depth; ++k) {
+      const unsigned place = at[line * depth + k] / elements;
+      if ((operand.undefined[place / warp_lanes] >> (place % warp_lanes) & 1) != 0) result[line] = true;
+    }
+  return result;
+}
+
+void mark_undefined(const MatrixProduct& p, MatrixOperands& o) {
+  std::ranges::fill(o.d.undefined, 0u);
+  if (!any_undefined(o.a) && !any_undefined(o.b) && !any_undefined(o.c)) return;
+  const auto elements = [](Element e) { return e == Element::b1 ? 1u : std::max(1u, 32 / bits_of(e)); };
+  const auto rows = undefined_lines(o.a, p.a_at, p.shape.m, elements(p.a));
+  const auto columns = undefined_lines(o.b, p.b_at, p.shape.n, elements(p.b));
+  for (unsigned row = 0; row < p.shape.m; ++row)
+    for (unsigned column = 0; column < p.shape.n; ++column) {
+      const unsigned at = row * p.shape.n + column;
+      const unsigned from = p.c_at[at] / elements(p.c), to = p.d_at[at] / elements(p.d);
+      const bool addend = (o.c.undefined[from / warp_lanes] >> (from % warp_lanes) & 1) != 0;
+      if (rows[row] || columns[column] || addend) o.d.undefined[to / warp_lanes] |= 1u << (to % warp_lanes);
     }
 }
 
 } // namespace
 
-extern "C" {
-void assay_mma_f16(const std::uint32_t* a, const std::uint32_t* b, const float* c, float* d,
-                   std::uint32_t k) {
-  multiply(a, b, c, d, k, f16_value);
+void prepare(MatrixProduct& product) {
+  MatrixProduct& p = product;
+  // single bits are counted in words of 32, which lie as tf32 numbers do
+  const bool bits = p.a == Element::b1;
+  Shape words = p.shape;
+  if (bits) words.k /= 32;
+  p.depth = words.k;
+  p.a_at = places(Fragment(Part::a, words, bits ? Element::s32 : p.a), p.shape.m, p.depth);
+  p.b_at = places(Fragment(Part::b, words, bits ? Element::s32 : p.b), p.shape.n, p.depth);
+  p.c_at = places(Fragment(Part::c, p.shape, p.c), p.shape.m, p.shape.n);
+  p.d_at = places(Fragment(Part::c, p.shape, p.d), p.shape.m, p.shape.n);
+  p.step = p.depth;
+  if (p.wmma && p.a == Element::tf32) p.step = 4;
+  if (p.a == Element::e4m3 || p.a == Element::e5m2) {
+    p.a_at = halves_first(p.a_at, p.depth);
+    p.b_at = halves_first(p.b_at, p.depth);
+    p.step = p.depth / 2;
+    p.adds_apart = true;
+  }
 }
-void assay_mma_bf16(const std::uint32_t* a, const std::uint32_t* b, const float* c, float* d,
-                    std::uint32_t k) {
-  multiply(a, b, c, d, k, bf16_value);
+
+extern "C" {
+void assay_matrix_product(const MatrixProduct* product, MatrixOperands* operands) {
+  mark_undefined(*product, *operands);
+  switch (product->d) {
+  case Element::f64:
+    return multiply_f64(*product, *operands);
+  case Element::s32:
+    return multiply_integers(*product, *operands);
+  default:
+    return multiply_floats(*product, *operands);
+  }
 }
 }
 

@@ -106,7 +106,8 @@ std::vector<bool> may_be_undefined(const ptx::Function& function) {
     changed = false;
     for (std::size_t k = 0; k < effects.size(); ++k) {
       const Instruction& i = function.instructions[k];
-      bool taints = i.opcode == "ld" || i.opcode == "ldu" || i.opcode == "atom" || i.opcode == "ldmatrix";
+      bool taints = i.opcode == "ld" || i.opcode == "ldu" || i.opcode == "atom" || i.opcode == "ldmatrix" ||
+                    (i.opcode == "wmma" && i.has("load"));
       if (i.opcode == "ld" && function.entry && i.has("param")) taints = false;
       if (i.opcode == "ld" && i.has("const")) taints = false;
       for (const std::uint32_t reg : effects[k].reads) taints = taints || tainted[reg];

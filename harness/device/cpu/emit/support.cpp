@@ -257,8 +257,7 @@ std::span<const RuntimeSymbol> support_symbols() {
                                   ASSAY_SYMBOL(assay_flow_tick),
                                   ASSAY_SYMBOL(assay_area_store),
                                   ASSAY_SYMBOL(assay_area_load),
-                                  ASSAY_SYMBOL(assay_mma_f16),
-                                  ASSAY_SYMBOL(assay_mma_bf16)};
+                                  ASSAY_SYMBOL(assay_matrix_product)};
   return symbols;
 }
 

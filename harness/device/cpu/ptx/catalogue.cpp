@@ -17,6 +17,8 @@ namespace {
 #define RELATION "eq|ne|lt|le|gt|ge|lo|ls|hi|hs"
 #define FLOAT_RELATION "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"
 #define HALF "f16|f16x2|bf16|bf16x2"
+#define TILES "m16n16k16|m32n8k16|m8n32k16"
+#define WINDOW "global|shared|shared::cta?"
 #define CACHE "ca|cg|cs|lu|cv|wb|wt?"
 #define HINTS                                                                                                \
   "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate? "                    \
@@ -202,8 +204,46 @@ constexpr std::array forms{
     // matrices
     Form{"ldmatrix", "sync aligned m8n8 x1|x2|x4 trans? shared|shared::cta? b16", 2, 2},
     Form{"stmatrix", "sync aligned m8n8 x1|x2|x4 trans? shared|shared::cta? b16", 2, 2},
+    Form{"movmatrix", "sync aligned m8n8 trans b16", 2, 2},
+    // tensor cores
     Form{"mma", "sync aligned m16n8k8|m16n8k16 row col f32 f16 f16 f32", 4, 4},
+    Form{"mma", "sync aligned m16n8k8|m16n8k16 row col f16 f16 f16 f16", 4, 4},
     Form{"mma", "sync aligned m16n8k8|m16n8k16 row col f32 bf16 bf16 f32", 4, 4},
+    Form{"mma", "sync aligned m16n8k4|m16n8k8 row col f32 tf32 tf32 f32", 4, 4},
+    Form{"mma", "sync aligned m16n8k16|m16n8k32 row col f32 e4m3|e5m2 e4m3|e5m2 f32", 4, 4},
+    Form{"mma", "sync aligned m16n8k16|m16n8k32 row col f16 e4m3|e5m2 e4m3|e5m2 f16", 4, 4},
+    Form{"mma", "sync aligned m8n8k4|m16n8k4|m16n8k8|m16n8k16 row col " ROUND " f64 f64 f64 f64", 4, 4},
+    Form{"mma", "sync aligned m8n8k4|m16n8k4|m16n8k8|m16n8k16 row col f64 f64 f64 f64 rn|rz|rm|rp", 4, 4},
+    Form{"mma", "sync aligned m8n8k16|m16n8k16|m16n8k32 row col satfinite? s32 s8|u8 s8|u8 s32", 4, 4},
+    Form{"mma", "sync aligned m8n8k16|m16n8k16|m16n8k32 row col s32 s8|u8 s8|u8 s32 satfinite", 4, 4},
+    Form{"mma", "sync aligned m8n8k32|m16n8k32|m16n8k64 row col satfinite? s32 s4|u4 s4|u4 s32", 4, 4},
+    Form{"mma", "sync aligned m8n8k32|m16n8k32|m16n8k64 row col s32 s4|u4 s4|u4 s32 satfinite", 4, 4},
+    Form{"mma", "sync aligned m8n8k128|m16n8k128|m16n8k256 row col s32 b1 b1 s32 and|xor popc", 4, 4},
+    Form{"wmma", "load a|b sync aligned row|col " TILES " " WINDOW " f16|bf16|s8|u8", 2, 3},
+    Form{"wmma", "load a|b sync aligned row|col m16n16k8 " WINDOW " tf32", 2, 3},
+    Form{"wmma", "load a|b sync aligned row|col m8n8k4 " WINDOW " f64", 2, 3},
+    Form{"wmma", "load a sync aligned row m8n8k32 " WINDOW " s4|u4", 2, 3},
+    Form{"wmma", "load b sync aligned col m8n8k32 " WINDOW " s4|u4", 2, 3},
+    Form{"wmma", "load a sync aligned row m8n8k128 " WINDOW " b1", 2, 3},
+    Form{"wmma", "load b sync aligned col m8n8k128 " WINDOW " b1", 2, 3},
+    Form{"wmma", "load c sync aligned row|col " TILES " " WINDOW " f16|f32|s32", 2, 3},
+    Form{"wmma", "load c sync aligned row|col m16n16k8 " WINDOW " f32", 2, 3},
+    Form{"wmma", "load c sync aligned row|col m8n8k4 " WINDOW " f64", 2, 3},
+    Form{"wmma", "load c sync aligned row|col m8n8k32|m8n8k128 " WINDOW " s32", 2, 3},
+    Form{"wmma", "store d sync aligned row|col " TILES " " WINDOW " f16|f32|s32", 2, 3},
+    Form{"wmma", "store d sync aligned row|col m16n16k8 " WINDOW " f32", 2, 3},
+    Form{"wmma", "store d sync aligned row|col m8n8k4 " WINDOW " f64", 2, 3},
+    Form{"wmma", "store d sync aligned row|col m8n8k32|m8n8k128 " WINDOW " s32", 2, 3},
+    Form{"wmma", "mma sync aligned row|col row|col " TILES " f16|f32 f16|f32", 4, 4},
+    Form{"wmma", "mma sync aligned row|col row|col " TILES " f32 bf16 bf16 f32", 4, 4},
+    Form{"wmma", "mma sync aligned row|col row|col m16n16k8 f32 tf32 tf32 f32", 4, 4},
+    Form{"wmma", "mma sync aligned row|col row|col m8n8k4 " ROUND " f64 f64 f64 f64", 4, 4},
+    Form{"wmma", "mma sync aligned row|col row|col m8n8k4 f64 f64 f64 f64 rn|rz|rm|rp", 4, 4},
+    Form{"wmma", "mma sync aligned row|col row|col " TILES " s32 s8 s8 s32 satfinite?", 4, 4},
+    Form{"wmma", "mma sync aligned row|col row|col " TILES " s32 u8 u8 s32 satfinite?", 4, 4},
+    Form{"wmma", "mma sync aligned row col m8n8k32 s32 s4 s4 s32 satfinite?", 4, 4},
+    Form{"wmma", "mma sync aligned row col m8n8k32 s32 u4 u4 s32 satfinite?", 4, 4},
+    Form{"wmma", "mma xor|and popc sync aligned row col m8n8k128 s32 b1 b1 s32", 4, 4},
     // control
     Form{"bra", "uni?", 1, 1},
     Form{"brx", "idx uni?", 2, 2},

@@ -154,6 +154,14 @@ void assay_warp_synced(Warp* warp, std::uint32_t lanes);
 // come.
 [[noreturn]] void assay_diverged(Warp* warp, std::uint32_t lanes, std::uint32_t missing, const Site* site);
 
+// Tensor cores. All 32 lanes must execute them: ends the launch where some do not.
+void assay_require_warp(Warp* warp, std::uint32_t lanes, const Site* site);
+// The matrix of a wmma.load (store 0) or wmma.store (1): every lane's base address and bytes from one row
+// or column to the next must be multiples of the access's element_bytes.
+void assay_matrix_alignment(Warp* warp, std::uint32_t lanes, const Access* access,
+                            const std::uint64_t* addresses, const std::uint64_t* pitch, std::uint32_t store);
+
+
 // Events.
 void assay_undefined_used(Warp* warp, std::uint32_t lanes, const Site* site);
 void assay_tick(Warp* warp,

@@ -18,6 +18,8 @@ std::span<const RuntimeSymbol> runtime_symbols() {
       ASSAY_SYMBOL(assay_barrier),
       ASSAY_SYMBOL(assay_warp_synced),
       ASSAY_SYMBOL(assay_diverged),
+      ASSAY_SYMBOL(assay_require_warp),
+      ASSAY_SYMBOL(assay_matrix_alignment),
       ASSAY_SYMBOL(assay_undefined_used),
       ASSAY_SYMBOL(assay_tick),
       ASSAY_SYMBOL(assay_trap),

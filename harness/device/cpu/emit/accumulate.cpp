@@ -1,0 +1,84 @@
+#include "harness/device/cpu/emit/accumulate.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace assay::cpu {
+namespace {
+
+constexpr int kept_bits = 25; // behind the point of the largest
+constexpr int no_exponent = -1000;
+constexpr int not_finite = 2000; // also times zero
+
+float eight_bits(std::uint32_t bits, int exponent_bits, bool has_infinity) {
+  const int fraction_bits = 7 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
+  const int exponent = static_cast<int>(bits >> fraction_bits) & ((1 << exponent_bits) - 1);
+  const int fraction = static_cast<int>(bits) & ((1 << fraction_bits) - 1);
+  const float sign = (bits & 0x80) != 0 ? -1.0f : 1.0f;
+  const bool top = exponent == (1 << exponent_bits) - 1;
+  if (top && has_infinity) return fraction == 0 ? sign * INFINITY : NAN;
+  if (top && fraction == (1 << fraction_bits) - 1) return NAN;
+  const int significand = exponent == 0 ? fraction : fraction | 1 << fraction_bits;
+  return sign * std::ldexp(static_cast<float>(significand), std::max(exponent, 1) - bias - fraction_bits);
+}
+
+// sum * 2^exponent, cut toward zero to f32.
+float cut(std::int64_t sum, int exponent) {
+  const auto exact = static_cast<double>(sum); // below 2^53
+  if (exponent < -100 || exponent > 60)
+    return static_cast<float>(
+        round_to(std::ldexp(exact, exponent), format_f32, Round::toward_zero)); // subnormal, or too large
+  auto nearest = static_cast<float>(exact);
+  if (std::fabs(static_cast<double>(nearest)) > std::fabs(exact))
+    nearest = std::bit_cast<float>(std::bit_cast<std::uint32_t>(nearest) - 1);
+  return nearest * std::bit_cast<float>(static_cast<std::uint32_t>(127 + exponent) << 23);
+}
+
+} // namespace
+
+Factor factor_of(float value) {
+  const auto field = static_cast<int>(std::bit_cast<std::uint32_t>(value) >> 23 & 255);
+  if (field == 255) return {value, not_finite};
+  if (field != 0) return {value, field - 127};
+  return {value, value == 0 ? no_exponent : std::ilogb(value)};
+}
+
+float value_of(Element element, std::uint32_t bits) {
+  switch (element) {
+  case Element::f16:
+    return static_cast<float>(std::bit_cast<_Float16>(static_cast<std::uint16_t>(bits)));
+  case Element::bf16:
+    return std::bit_cast<float>(bits << 16);
+  case Element::tf32:
+    return std::bit_cast<float>(bits & 0xffffe000u);
+  case Element::e4m3:
+    return eight_bits(bits, 4, false);
+  case Element::e5m2:
+    return eight_bits(bits, 5, true);
+  default:
+    return std::bit_cast<float>(bits);
+  }
+}
+
+float accumulate_f32(float c, const Factor* a, const Factor* b, unsigned count) {
+  const Factor addend = factor_of(c);
+  int top = addend.exponent;
+  for (unsigned at = 0; at < count; ++at) top = std::max(top, a[at].exponent + b[at].exponent);
+  if (top > 255 || top <= no_exponent / 2) { // a NaN or an infinity; zeros alone
+    auto plain = static_cast<double>(c);
+    for (unsigned at = 0; at < count; ++at)
+      plain += static_cast<double>(a[at].value) * static_cast<double>(b[at].value);
+    if (std::isnan(plain)) return std::bit_cast<float>(0x7fffffffu);
+    return static_cast<float>(plain);
+  }
+  const double scale =
+      std::bit_cast<double>(static_cast<std::uint64_t>(1023 + kept_bits - top) << 52); // 2^(kept_bits - top)
+  auto sum = static_cast<std::int64_t>(static_cast<double>(c) * scale);
+  for (unsigned at = 0; at < count; ++at)
+    sum += static_cast<std::int64_t>(static_cast<double>(a[at].value) * static_cast<double>(b[at].value) *
+                                     scale);
+  return cut(sum, top - kept_bits);
+}
+
+} // namespace assay::cpu
