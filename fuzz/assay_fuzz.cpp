@@ -72,9 +72,18 @@ __attribute__((visibility("default"))) int LLVMFuzzerInitialize(int* argc, char*
                 from_environment("ASSAY_FINDINGS").value_or(*status + ".findings")};
   add_default_flags(argc, argv);
   // Shrinking and merging a corpus want mutations of what is there, not the sweep.
-  const bool sweep = !has_flag(*argc, *argv, "-minimize_crash") && !has_flag(*argc, *argv, "-merge");
+  // The process that libFuzzer starts to read what is to be merged keeps failing cases by their features,
+  // too.
+  const bool merges = has_flag(*argc, *argv, "-merge") || has_flag(*argc, *argv, "-merge_inner");
+  // What an experiment leaves out (tests/suite/ablation.py).
+  const std::string without = from_environment("ASSAY_WITHOUT").value_or("");
+  const auto has = [&](const char* part) { return !without.contains(part); };
+  const Worker::Mode mode{.sweep = has("sweep") && !merges && !has_flag(*argc, *argv, "-minimize_crash"),
+                          .feedback = has("feedback"),
+                          .mutation = has("mutation"),
+                          .abort_on_finding = !merges};
   const std::string device = from_environment("ASSAY_DEVICE").value_or("cpu");
-  auto created = Worker::create(*kernel, device, campaign, sweep);
+  auto created = Worker::create(*kernel, device, campaign, mode);
   if (!created) give_up(to_string(created.error()), assay::exit_code(created.error().kind));
   worker = *std::move(created);
   return 0;

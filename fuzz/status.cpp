@@ -7,6 +7,7 @@
 #include <ctime>
 #include <fcntl.h>
 #include <new>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,7 +15,7 @@
 namespace assay {
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
-                  std::atomic<std::uint8_t>::is_always_lock_free,
+                  std::atomic<std::uint8_t>::is_always_lock_free && std::atomic<double>::is_always_lock_free,
               "the status is shared between processes");
 
 void WorkerStatus::begin_case(std::string_view case_text) {
@@ -31,16 +32,19 @@ Result<StatusFile> StatusFile::map(const std::filesystem::path& path, int flags)
   const bool create = (flags & O_CREAT) != 0;
   struct stat about{};
   void* memory = MAP_FAILED;
-  if ((!create || ::posix_fallocate(file, 0, sizeof(WorkerStatus)) == 0) && ::fstat(file, &about) == 0 &&
+  errno = create ? ::posix_fallocate(file, 0, sizeof(WorkerStatus)) : 0; // so that a full disk is met here
+  if (errno == 0 && ::fstat(file, &about) == 0 &&
       static_cast<std::size_t>(about.st_size) == sizeof(WorkerStatus))
     memory = ::mmap(nullptr, sizeof(WorkerStatus), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  ::close(file);
-  if (memory == MAP_FAILED) return environment_error(place, "cannot be used as a worker's status");
-  if (create) return StatusFile(new (memory) WorkerStatus);
-  auto* status = static_cast<WorkerStatus*>(memory);
-  if (status->magic == WorkerStatus::magic_number) return StatusFile(status);
-  ::munmap(memory, sizeof(WorkerStatus));
-  return internal_error("{}: not a worker's status", path.string());
+  if (memory == MAP_FAILED) {
+    const int cause = errno;
+    ::close(file);
+    return environment_error(place, "cannot be used as a worker's status: {}", std::strerror(cause));
+  }
+  StatusFile mapped(file, create ? new (memory) WorkerStatus : static_cast<WorkerStatus*>(memory));
+  if (mapped->magic != WorkerStatus::magic_number)
+    return internal_error("{}: not a worker's status", path.string());
+  return mapped;
 }
 
 Result<StatusFile> StatusFile::create(const std::filesystem::path& path) {
@@ -48,10 +52,24 @@ Result<StatusFile> StatusFile::create(const std::filesystem::path& path) {
   return map(path, O_CREAT | O_EXCL);
 }
 
-Result<StatusFile> StatusFile::open(const std::filesystem::path& path) { return map(path, 0); }
+Result<StatusFile> StatusFile::open(const std::filesystem::path& path) {
+  auto status = map(path, 0);
+  if (status) ::flock(status->file_, LOCK_SH);
+  return status;
+}
+
+std::optional<StatusFile> StatusFile::adopt(const std::filesystem::path& path) {
+  auto status = map(path, 0);
+  if (!status) return std::nullopt;
+  while (::flock(status->file_, LOCK_EX) != 0 && errno == EINTR) {
+  }
+  ::flock(status->file_, LOCK_UN);
+  return *std::move(status);
+}
 
 StatusFile::~StatusFile() {
   if (status_ != nullptr) ::munmap(status_, sizeof(WorkerStatus));
+  if (file_ >= 0) ::close(file_);
 }
 
 std::uint64_t monotonic_ns() {

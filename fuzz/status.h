@@ -1,7 +1,7 @@
 // What a campaign and one of its workers share: a file that both map. The worker writes down each case before
 // it runs it, so that whatever kills the worker, the case that did it is on disk; and it counts here, so that
 // the campaign can show progress without a message. The file outlives a worker: its successor goes on
-// counting in it.
+// counting in it, and so does a campaign that takes up another that was killed.
 #pragma once
 
 #include "harness/base/error.h"
@@ -10,12 +10,16 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 namespace assay {
 
 inline constexpr std::size_t max_case_text = std::size_t{32} << 10; // bytes; also libFuzzer's -max_len
 inline constexpr std::size_t max_seen_blocks = std::size_t{1} << 15;
+
+inline constexpr int cannot_store = 74; // a worker's exit status: the disk is full, say
 
 enum Stop : std::uint32_t {
   keep_going = 0,
@@ -24,19 +28,27 @@ enum Stop : std::uint32_t {
 };
 
 struct WorkerStatus {
-  static constexpr std::uint64_t magic_number = 0x31'74'73'79'61'73'73'61; // "assayst1"
+  static constexpr std::uint64_t magic_number = 0x32'74'73'79'61'73'73'61; // "assayst2"
 
   std::uint64_t magic = magic_number;
   // Set by the campaign before the worker starts.
-  std::uint64_t started_ns = 0; // CLOCK_MONOTONIC when the campaign began
+  std::uint64_t started_ns = 0; // CLOCK_MONOTONIC when the campaign began (or would have, without its breaks)
   std::uint64_t case_limit = 0; // the worker ends after this many cases; 0: no limit
   std::uint32_t worker = 0;     // of `workers`, from 0: which share of the sweep is its own
   std::uint32_t workers = 1;
+  std::int32_t campaign = 0;                    // its process id; a worker whose parent is another ends
   std::atomic<std::uint32_t> stop = keep_going; // a Stop, set by the campaign
+  std::atomic<std::uint32_t> pause = 0;         // 1, set by the campaign: another kernel's turn
+  // The campaign's clocks, nanoseconds, kept with the first worker of a kernel: how long it has lasted, and
+  // in how much of that a worker of this kernel ran.
+  std::uint64_t elapsed_ns = 0, ran_ns = 0;
 
   // Counted by the worker.
-  std::atomic<std::uint64_t> cases = 0; // judged
-  std::atomic<std::uint64_t> hits = 0;  // of findings, repeats included
+  std::atomic<std::uint32_t> paused = 0; // 1 while it waits for its next turn
+  std::atomic<std::uint64_t> steps = 0;  // cases begun, those of minimizing among them: a sign of life
+  std::atomic<double> worst_ratio = 0;   // the largest target_error / threshold of a valid gate
+  std::atomic<std::uint64_t> cases = 0;  // judged
+  std::atomic<std::uint64_t> hits = 0;   // of findings, repeats included
   std::atomic<std::uint64_t> suspects_not_confirmed = 0;
   std::atomic<std::uint64_t> inconclusive = 0; // cases with a gate that was not valid
   std::atomic<std::uint64_t> not_run = 0;      // drawn, but refused before the launch: too much memory, say
@@ -44,7 +56,9 @@ struct WorkerStatus {
   std::atomic<std::uint32_t> blocks = 0;       // basic blocks of the device code loaded so far
   std::array<std::atomic<std::uint8_t>, max_seen_blocks / 8> blocks_seen{}; // one bit a block
 
-  // The case in work.
+  std::array<char, 512> trouble{}; // why it could not store what it found (exit status cannot_store)
+
+  // The case in work. It stays where a finding could not be stored, so that nothing is lost.
   std::atomic<std::uint32_t> running = 0; // 1 while a case is being judged
   std::uint32_t text_size = 0;
   std::array<char, max_case_text> text{};
@@ -57,12 +71,18 @@ struct WorkerStatus {
 // A mapped WorkerStatus; unmapped on destruction, the file stays.
 class StatusFile {
  public:
-  static Result<StatusFile>
-  create(const std::filesystem::path& path); // a new, zeroed one in place of any other
-  static Result<StatusFile> open(const std::filesystem::path& path); // an internal error if it is not one
+  // The campaign's: a new, zeroed one in place of any other.
+  static Result<StatusFile> create(const std::filesystem::path& path);
+  // The campaign's: the one that an earlier campaign left, once the worker that used it is gone (which is
+  // waited for). Nothing: there is none, or none that can be used.
+  static std::optional<StatusFile> adopt(const std::filesystem::path& path);
+  // The worker's, locked as long as this lives. An internal error if it is not one.
+  static Result<StatusFile> open(const std::filesystem::path& path);
 
-  StatusFile(StatusFile&& other) noexcept : status_(other.status_) { other.status_ = nullptr; }
+  StatusFile(StatusFile&& other) noexcept
+      : file_(std::exchange(other.file_, -1)), status_(std::exchange(other.status_, nullptr)) {}
   StatusFile& operator=(StatusFile&& other) noexcept {
+    std::swap(file_, other.file_);
     std::swap(status_, other.status_);
     return *this;
   }
@@ -72,9 +92,10 @@ class StatusFile {
   WorkerStatus& operator*() const { return *status_; }
 
  private:
-  explicit StatusFile(WorkerStatus* status) : status_(status) {}
+  StatusFile(int file, WorkerStatus* status) : file_(file), status_(status) {}
   static Result<StatusFile> map(const std::filesystem::path& path, int flags);
 
+  int file_ = -1;
   WorkerStatus* status_ = nullptr;
 };
 

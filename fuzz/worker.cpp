@@ -23,32 +23,35 @@ namespace {
 
 constexpr std::size_t initial_text = 2;         // libFuzzer's first input is a lone newline
 constexpr double fresh_share = 1.0 / 8;         // of mutations that start from a new case instead
-constexpr std::uint64_t hits_at_once = 256;     // counted on disk together
+constexpr ::useconds_t turn_period = 5'000;     // between two looks whether it is this worker's turn
 constexpr std::uint64_t learn_period = 256;     // cases between two looks at what comparisons taught
 constexpr std::uint64_t refusals_in_vain = 200; // with no case judged: the kernel cannot be tried at all
 
 } // namespace
 
 Result<std::unique_ptr<Worker>> Worker::create(const fs::path& manifest, const std::string& device,
-                                               const std::optional<CampaignLink>& campaign, bool sweep) {
+                                               const std::optional<CampaignLink>& campaign, Mode mode) {
   std::unique_ptr<Worker> worker(new Worker);
   if (campaign) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL); // a campaign that is killed leaves no worker behind
     worker->campaign_ = campaign;
     worker->store_.emplace(campaign->out);
     ASSAY_TRY(worker->status_, StatusFile::open(campaign->status));
+    if ((*worker->status_)->campaign != ::getppid()) // it was killed before the line above
+      return environment_error({campaign->status.string()}, "its campaign is gone");
   }
   ASSAY_TRY(worker->device_, open_device(device));
-  ASSAY_TRY(worker->kernel_, Kernel::load(manifest, *worker->device_));
+  ASSAY_TRY(worker->kernel_, Kernel::load(manifest, *worker->device_, {.named_by_user = true}));
   worker->space_ = worker->kernel_->space();
   ASSAY_TRY_VOID(repair(Case{}, worker->space_)); // so that drawing can never fail
-  if (sweep) worker->sweep_ = corner_cases(worker->space_);
+  worker->mode_ = mode;
+  if (mode.sweep) worker->sweep_ = corner_cases(worker->space_);
   if (campaign) {
     ASSAY_TRY(const auto files, Corpus(campaign->out / worker->kernel_->manifest().name / "crashes").files());
     for (const fs::path& file : files)
       if (auto text = read_file(file)) worker->culprits_.insert(*std::move(text));
   }
-  worker->device_->set_compare_hook(feedback::on_compare);
+  if (mode.feedback) worker->device_->set_compare_hook(feedback::on_compare);
   return worker;
 }
 
@@ -64,6 +67,15 @@ bool Worker::over() const {
   if (!status_) return false;
   const WorkerStatus& status = **status_;
   return status.stop != keep_going || (status.case_limit > 0 && status.cases >= status.case_limit);
+}
+
+// Between cases, so that a turn's end is no part of a case's time.
+void Worker::wait_for_turn() {
+  if (!status_ || (*status_)->pause == 0) return;
+  WorkerStatus& status = **status_;
+  status.paused = 1;
+  while (status.pause != 0 && status.stop == keep_going) ::usleep(turn_period);
+  status.paused = 0;
 }
 
 bool Worker::test(std::string_view text) {
@@ -89,26 +101,32 @@ bool Worker::test(std::string_view text) {
     return false;
   }
   ++cases_;
+  if (status_) ++(*status_)->steps;
   count_blocks();
-  feedback::add_ratios(judgement->trial.tensors);
-  feedback::add_shape(*test_case, space_.dims);
+  if (mode_.feedback) {
+    feedback::add_ratios(judgement->trial.tensors);
+    feedback::add_shape(*test_case, space_.dims);
+  }
   if (cases_ % learn_period == 1) space_.learnt = feedback::learnt_sizes();
 
-  if (!judgement->findings.empty() && !campaign_) {
+  if (!judgement->findings.empty() && !campaign_ && mode_.abort_on_finding) {
     fmt::print(stderr, "{}\n{}", canonical, explain_text(*test_case, *kernel_, *judgement));
     std::fflush(stderr);
     std::abort(); // libFuzzer keeps the input and says where
   }
-  if (!judgement->findings.empty()) {
+  if (!judgement->findings.empty() && campaign_) {
     device_->set_compare_hook(nullptr); // what minimizing does is no news of this case
     for (const Finding& finding : leading(judgement->findings)) handle(finding);
-    device_->set_compare_hook(feedback::on_compare);
+    if (mode_.feedback) device_->set_compare_hook(feedback::on_compare);
   }
   if (status_) {
     WorkerStatus& status = **status_;
     if (!judgement->findings.empty()) ++status.hits;
     status.suspects_not_confirmed += judgement->lucky.size();
     if (judgement->inconclusive) ++status.inconclusive;
+    for (const TensorReport& tensor : judgement->trial.tensors)
+      if (!tensor.exact && tensor.gate_valid() && tensor.ratio() > status.worst_ratio)
+        status.worst_ratio = tensor.ratio();
     status.end_case();
     ++status.cases;
   }
@@ -117,11 +135,12 @@ bool Worker::test(std::string_view text) {
 
 void Worker::count_blocks() {
   const auto counters = device_->coverage().counters;
-  feedback::add_blocks(counters);
+  if (mode_.feedback) feedback::add_blocks(counters);
   if (!status_) return;
   WorkerStatus& status = **status_;
   const std::size_t blocks = std::min(counters.size(), max_seen_blocks);
-  status.blocks = static_cast<std::uint32_t>(blocks);
+  status.blocks =
+      std::max<std::uint32_t>(status.blocks, static_cast<std::uint32_t>(blocks)); // of the largest module
   for (std::size_t i = 0; i < blocks; ++i)
     if (counters[i] != 0) status.blocks_seen[i / 8] |= static_cast<std::uint8_t>(1u << (i % 8));
 }
@@ -139,8 +158,9 @@ void Worker::refused(const Error& error) {
 
 void Worker::handle(const Finding& finding) {
   const std::string signature = to_string(finding.signature);
-  if (const auto known = known_.find(signature); known != known_.end()) {
-    if (++known->second.hits >= hits_at_once) flush_hits();
+  if (known_.contains(signature)) {
+    if (const auto counted = store_->add_hits(finding.signature, 1); !counted)
+      fmt::print(stderr, "assay-fuzz: {}\n", to_string(counted.error()));
     return;
   }
   const std::uint64_t found_ns = monotonic_ns();
@@ -152,23 +172,28 @@ void Worker::handle(const Finding& finding) {
     if (!text) return; // another worker is at it, and will tell
     const auto stored = parse_case(*text, minimized.string());
     if (stored && shows_same_fault(*kernel_, finding)(*stored)) {
-      known_.emplace(signature, Known{finding.signature});
-      return announce(signature, minimized.parent_path(), *stored, found_ns);
+      known_.insert(signature);
+      return announce(signature, minimized.parent_path(), *stored, found_ns, true);
     }
     std::error_code ignored;
     fs::remove(minimized, ignored);
     claim = store_->claim(finding.signature, finding.test_case);
   }
-  if (!claim) {
-    fmt::print(stderr, "assay-fuzz: {}\n", to_string(claim.error()));
-    finish(exit_code(claim.error().kind));
-  }
+  if (!claim) finish_unstored(claim.error());
   if (*claim) store(finding, **claim, found_ns);
 }
 
 void Worker::store(const Finding& finding, const FindingClaim& claim, std::uint64_t found_ns) {
+  const auto kept = [&](const Result<void>& stored) {
+    if (!stored) finish_unstored(stored.error());
+  };
+  const std::string signature = to_string(finding.signature);
+  kept(claim.describe(finding_json(finding))); // whatever ends the minimizing, the finding can be told
+  announce(signature, claim.folder(), finding.test_case, found_ns, false);
   const ShouldKeep same_fault = shows_same_fault(*kernel_, finding);
   const auto still_fails = [&](const Case& candidate) {
+    wait_for_turn();
+    ++(*status_)->steps;
     return (*status_)->stop != stop_at_once && same_fault(candidate);
   };
   const Minimized smallest = minimize(finding.test_case, kernel_->space(), still_fails);
@@ -178,34 +203,29 @@ void Worker::store(const Finding& finding, const FindingClaim& claim, std::uint6
     const auto same = std::ranges::find(again->findings, finding.signature, &Finding::signature);
     if (same != again->findings.end()) final = *same;
   }
-  const std::string signature = to_string(finding.signature);
-  if (const auto stored = claim.complete(final.test_case, finding_json(final)); !stored) {
-    fmt::print(stderr, "assay-fuzz: {}\n", to_string(stored.error()));
-    finish(exit_code(stored.error().kind));
-  }
-  known_.emplace(signature, Known{finding.signature});
-  announce(signature, claim.folder(), final.test_case, found_ns);
+  kept(claim.complete(final.test_case, finding_json(final)));
+  known_.insert(signature);
+  announce(signature, claim.folder(), final.test_case, found_ns, true);
 }
 
-void Worker::announce(const std::string& signature, const fs::path& folder, const Case& minimized,
-                      std::uint64_t found_ns) {
+void Worker::announce(const std::string& signature, const fs::path& folder, const Case& test_case,
+                      std::uint64_t found_ns, bool minimized) {
   const double seconds = static_cast<double>(found_ns - (*status_)->started_ns) * 1e-9;
-  const FindingEvent event{signature, folder, seconds, elements_off_base(minimized, kernel_->space())};
-  if (const auto told = append_event(campaign_->findings, event); !told)
-    fmt::print(stderr, "assay-fuzz: {}\n", to_string(told.error()));
+  const FindingEvent event{signature, folder, seconds, elements_off_base(test_case, kernel_->space()),
+                           minimized};
+  if (const auto told = append_event(campaign_->findings, event); !told) finish_unstored(told.error());
 }
 
-void Worker::flush_hits() {
-  for (auto& [text, known] : known_) {
-    if (known.hits == 0) continue;
-    if (const auto counted = store_->add_hits(known.signature, known.hits); !counted)
-      fmt::print(stderr, "assay-fuzz: {}\n", to_string(counted.error()));
-    known.hits = 0;
-  }
+// The case stays in the status as the one in work: the next campaign begins with it.
+void Worker::finish_unstored(const Error& error) {
+  const std::string text = to_string(error);
+  fmt::print(stderr, "assay-fuzz: {}\n", text);
+  std::array<char, 512>& trouble = (*status_)->trouble;
+  trouble[text.copy(trouble.data(), trouble.size() - 1)] = '\0';
+  finish(cannot_store);
 }
 
 void Worker::finish(int code) {
-  flush_hits();
   std::fflush(nullptr);
   ::_exit(code); // exit() would look like a crash of the target to libFuzzer
 }
@@ -218,12 +238,13 @@ std::optional<Case> Worker::next_of_sweep() {
 }
 
 std::string Worker::mutate(std::string_view text, std::size_t max_size, std::uint64_t seed) {
+  wait_for_turn();
   std::string result;
   if (const auto corner = next_of_sweep()) result = to_text(*corner);
   if (!result.empty() && result.size() <= max_size) return result;
   Rng rng(seed);
   std::optional<Case> parent;
-  if (!rng.chance(fresh_share)) parent = legal_case(text);
+  if (mode_.mutation && !rng.chance(fresh_share)) parent = legal_case(text);
   if (parent) {
     do parent = ::assay::mutate(*parent, space_, rng);
     while (rng.chance(0.4));
@@ -236,7 +257,7 @@ std::string Worker::mutate(std::string_view text, std::size_t max_size, std::uin
 
 std::string Worker::cross(std::string_view a, std::string_view b, std::size_t max_size, std::uint64_t seed) {
   const auto first = legal_case(a), second = legal_case(b);
-  if (!first || !second) return mutate(a, max_size, seed);
+  if (!first || !second || !mode_.mutation) return mutate(a, max_size, seed);
   Rng rng(seed);
   const std::string result = to_text(crossover(*first, *second, space_, rng));
   return result.size() <= max_size ? result : std::string();

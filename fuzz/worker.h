@@ -12,7 +12,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -31,13 +30,18 @@ struct CampaignLink {
 
 class Worker {
  public:
-  ~Worker() { flush_hits(); }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
+  struct Mode {
+    bool sweep = true;            // begin with the corner cases
+    bool feedback = true;         // what libFuzzer climbs by; false: only in experiments
+    bool mutation = true;         // of what libFuzzer kept; false: only fresh cases, in experiments
+    bool abort_on_finding = true; // outside a campaign; false: a finding is a case like any other
+  };
   static Result<std::unique_ptr<Worker>> create(const std::filesystem::path& manifest,
                                                 const std::string& device,
-                                                const std::optional<CampaignLink>& campaign, bool sweep);
+                                                const std::optional<CampaignLink>& campaign, Mode mode);
 
   // Judges one case. False: the text is no case and should not be kept. Ends the process where the campaign
   // is over, where the device cannot go on, and, alone, on a finding.
@@ -58,14 +62,16 @@ class Worker {
   void refused(const Error& error);
   void handle(const Finding& finding);
   void store(const Finding& finding, const FindingClaim& claim, std::uint64_t found_ns);
-  void announce(const std::string& signature, const std::filesystem::path& folder, const Case& minimized,
-                std::uint64_t found_ns);
-  void flush_hits();
+  void announce(const std::string& signature, const std::filesystem::path& folder, const Case& test_case,
+                std::uint64_t found_ns, bool minimized);
+  void wait_for_turn(); // returns at once outside a campaign
   [[noreturn]] void finish(int code);
+  [[noreturn]] void finish_unstored(const Error& error);
 
   std::unique_ptr<Device> device_;
   std::unique_ptr<Kernel> kernel_;
   CaseSpace space_; // the kernel's, with what has been learnt
+  Mode mode_;
   std::vector<Case> sweep_;
   std::uint64_t sweep_next_ = 0; // where there is no campaign to keep it
   std::uint64_t cases_ = 0;
@@ -74,11 +80,7 @@ class Worker {
   std::optional<StatusFile> status_;
   std::optional<FindingStore> store_;
   std::set<std::string> culprits_; // texts that killed a worker before
-  struct Known {
-    Signature signature;
-    std::uint64_t hits = 0; // not yet counted on disk
-  };
-  std::map<std::string, Known> known_; // findings that are stored and announced
+  std::set<std::string> known_;    // signatures of findings that are stored and announced
 };
 
 } // namespace assay

@@ -1,26 +1,15 @@
 #include "tools/campaign.h"
 
-#include "fuzz/finding_event.h"
 #include "fuzz/status.h"
-#include "harness/base/files.h"
-#include "harness/base/hash.h"
-#include "harness/store/corpus.h"
-#include "harness/store/finding_store.h"
+#include "tools/campaign_screen.h"
 #include "tools/interrupt.h"
+#include "tools/kernel_campaign.h"
 #include "tools/text.h"
 #include "tools/worker_process.h"
 
 #include <algorithm>
-#include <bit>
-#include <cerrno>
-#include <csignal>
-#include <cstring>
-#include <fcntl.h>
-#include <fstream>
-#include <set>
-#include <sys/file.h>
+#include <cmath>
 #include <thread>
-#include <unistd.h>
 
 namespace assay {
 
@@ -30,299 +19,237 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr std::size_t max_crashes = 20;     // then something is wrong that no restart will mend
-constexpr std::size_t max_false_starts = 3; // crashes in a row before a first case
-
-// One campaign at a time works in a folder.
-class FolderLock {
- public:
-  static Result<FolderLock> take(const fs::path& path) {
-    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (file < 0) return user_error(Place{path.string()}, "cannot be written: {}", std::strerror(errno));
-    if (::flock(file, LOCK_EX | LOCK_NB) == 0) return FolderLock(file);
-    ::close(file);
-    return user_error(Place{path.parent_path().string()},
-                      "another campaign is at work there; give --out another folder");
-  }
-  FolderLock(FolderLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
-  ~FolderLock() {
-    if (file_ >= 0) ::close(file_);
-  }
-
- private:
-  explicit FolderLock(int file) : file_(file) {}
-  int file_;
-};
-
-struct Worker {
-  StatusFile status;
-  fs::path status_path, findings_path, log_path;
-  std::optional<WorkerProcess> process; // nothing: it has ended and stays so
-  std::streamoff findings_read = 0;
-  unsigned starts = 0;
-  std::uint64_t cases_at_start = 0;
-};
+constexpr auto tick = milliseconds(20);
+constexpr double turn = 1;            // seconds between two decisions whose turn it is
+constexpr double turn_of_few = 10;    // where workers are ended between turns, because memory is short
+constexpr double minimizing_time = 6; // after the end, for findings that are being minimized; then at once
+constexpr double last_case_time = 3;  // from there on; then workers are killed
 
 class Campaign {
  public:
-  Campaign(const CampaignOptions& options, Console& console, fs::path program)
-      : options_(options), console_(console), program_(std::move(program)),
-        folder_(options.out / options.kernel / "campaign") {}
+  Campaign(CampaignOptions options, Console& console, fs::path program)
+      : options_(std::move(options)), console_(console), program_(std::move(program)),
+        schedule_(options_.kernels.size()) {}
 
   Result<CampaignSummary> run();
 
  private:
   Result<void> prepare();
-  Result<void> start(Worker& worker, unsigned index);
   Result<void> watch();
-  Result<void> after_end(Worker& worker, unsigned index, const Ended& ended);
-  void record_crash(const Worker& worker, const Ended& ended);
-  void collect_findings(Worker& worker);
-  void announce(const FindingEvent& event);
+  void decide();
+  Result<void> take_turns();
+  bool evict_one();
   void stop_workers();
-  void count();
-  std::string progress_line() const;
-  double elapsed() const { return std::chrono::duration<double>(Clock::now() - began_).count(); }
-  bool any_running() const;
-  bool should_stop() const;
+  void show_progress();
+  double elapsed() const { return std::chrono::duration<double>(Clock::now() - began_).count() + before_; }
+  bool all_done() const { return std::ranges::all_of(kernels_, &KernelCampaign::done); }
+  bool time_is_over() const { return options_.seconds && elapsed() >= *options_.seconds; }
+  bool any_alive() const;
+  std::size_t alive() const;
+  std::vector<KernelSummary> summaries();
 
-  const CampaignOptions& options_;
+  CampaignOptions options_;
   Console& console_;
-  fs::path program_, folder_;
-  std::vector<Worker> workers_;
-  std::set<std::string> signatures_;
-  CampaignSummary summary_;
-  Clock::time_point began_;
-  std::size_t false_starts_ = 0;
+  fs::path program_;
+  Schedule schedule_;
+  std::vector<KernelCampaign> kernels_;
+  std::vector<std::vector<bool>> turns_; // whose it is, of each kernel's workers
+  Clock::time_point began_, next_decision_;
+  double before_ = 0;        // seconds of the campaign that is taken up
+  std::size_t may_live_ = 0; // workers that memory has room for
+  bool memory_is_short_ = false;
 };
 
+std::size_t Campaign::alive() const {
+  std::size_t count = 0;
+  for (const KernelCampaign& kernel : kernels_)
+    for (std::size_t worker = 0; worker < kernel.workers(); ++worker) count += kernel.alive(worker) ? 1 : 0;
+  return count;
+}
+
+bool Campaign::any_alive() const { return alive() > 0; }
+
+// With one kernel all workers are its own. With several, each has one more than its share, so that a kernel
+// that makes progress can get more of the time.
+unsigned workers_of_each(const CampaignOptions& options) {
+  const auto kernels = static_cast<unsigned>(options.kernels.size());
+  const unsigned share = (options.jobs + kernels - 1) / kernels;
+  const bool spare = kernels > 1 && kernels <= options.jobs && !options.runs;
+  return share + (spare ? 1 : 0);
+}
+
 Result<void> Campaign::prepare() {
-  for (unsigned index = 0; index < options_.jobs; ++index) {
-    const std::string stem = (folder_ / fmt::format("worker-{}", index)).string();
-    ASSAY_TRY(StatusFile status, StatusFile::create(stem + ".status"));
-    std::error_code ignored;
-    for (const char* ending : {".findings", ".log"}) fs::remove(stem + ending, ignored);
-    status->worker = index;
-    status->workers = options_.jobs;
-    if (options_.runs) {
-      status->case_limit = *options_.runs / options_.jobs + (index < *options_.runs % options_.jobs ? 1 : 0);
-      if (status->case_limit == 0) break; // fewer cases than workers
-    }
-    workers_.push_back(Worker{std::move(status), stem + ".status", stem + ".findings", stem + ".log", {}});
+  for (const CampaignKernel& kernel : options_.kernels) { // all folders are taken before any is changed
+    ASSAY_TRY(KernelCampaign campaign, KernelCampaign::open(kernel, options_, program_, console_));
+    kernels_.push_back(std::move(campaign));
   }
+  std::vector<bool> resumed;
+  for (KernelCampaign& kernel : kernels_) {
+    const auto record = kernel.interrupted_one();
+    ASSAY_TRY_VOID(kernel.prepare(workers_of_each(options_)));
+    resumed.push_back(record.has_value());
+    if (!record) continue;
+    options_.seed = record->seed;
+    before_ = std::max(before_, kernel.elapsed());
+  }
+  if (before_ > 0)
+    console_.note(fmt::format("assay: going on with the campaign that was ended after {}{}",
+                              clock_text(before_),
+                              options_.seconds ? ", of " + clock_text(*options_.seconds) : ""));
+  for (KernelCampaign& kernel : kernels_) ASSAY_TRY_VOID(kernel.begin(options_.seed, before_));
+  for (const KernelCampaign& kernel : kernels_) turns_.emplace_back(kernel.workers(), false);
+  may_live_ = std::max<std::size_t>(affordable_workers(), options_.jobs);
+  std::size_t wanted = 0;
+  for (const KernelCampaign& kernel : kernels_) wanted += kernel.workers();
+  memory_is_short_ = wanted > may_live_;
   return {};
 }
 
-Result<void> Campaign::start(Worker& worker, unsigned index) {
-  WorkerCommand command{.program = program_, .args = {}, .environment = {}, .log = worker.log_path};
-  command.environment = {{"ASSAY_KERNEL", options_.manifest.string()},
-                         {"ASSAY_DEVICE", options_.device},
-                         {"ASSAY_OUT", options_.out.string()},
-                         {"ASSAY_STATUS", worker.status_path.string()},
-                         {"ASSAY_FINDINGS", worker.findings_path.string()}};
-  // libFuzzer takes 0 as "choose one"; each worker, and each of its lives, searches elsewhere.
-  const auto seed = static_cast<std::uint32_t>(
-      content_hash64(fmt::format("{}/{}/{}", options_.seed, index, worker.starts)) % 0xfffffffeu + 1);
-  command.args = {fmt::format("-seed={}", seed), "-exact_artifact_path=/dev/null", "-timeout=300",
-                  "-rss_limit_mb=500", "-print_final_stats=0"};
-  command.args.insert(command.args.end(), options_.libfuzzer_flags.begin(), options_.libfuzzer_flags.end());
-  for (const fs::path& corpus : options_.corpora) command.args.push_back(corpus.string());
-  ++worker.starts;
-  worker.cases_at_start = worker.status->cases;
-  ASSAY_TRY(worker.process, WorkerProcess::start(command));
+// Whose turn it is until the next decision. A kernel's first workers come first: they are alive already.
+void Campaign::decide() {
+  std::vector<Schedule::Claim> claims;
+  for (KernelCampaign& kernel : kernels_) {
+    kernel.look_for_news();
+    claims.push_back(kernel.claim());
+  }
+  const double seconds = memory_is_short_ ? turn_of_few : turn;
+  const std::vector<unsigned> shares = schedule_.share(claims, options_.jobs, seconds);
+  for (std::size_t k = 0; k < kernels_.size(); ++k) {
+    unsigned left = shares[k];
+    for (std::size_t worker = 0; worker < kernels_[k].workers(); ++worker) {
+      turns_[k][worker] = left > 0 && !kernels_[k].finished(worker);
+      if (turns_[k][worker]) --left;
+    }
+  }
+  next_decision_ = Clock::now() + milliseconds(std::llround(seconds * 1000));
+}
+
+// Ends a worker that waits, to make room for another.
+bool Campaign::evict_one() {
+  for (std::size_t k = 0; k < kernels_.size(); ++k)
+    for (std::size_t worker = 0; worker < kernels_[k].workers(); ++worker)
+      if (kernels_[k].alive(worker) && !kernels_[k].busy(worker) && !turns_[k][worker]) {
+        kernels_[k].evict(worker);
+        return true;
+      }
+  return false;
+}
+
+// Pauses those whose turn is over; the next begin as soon as these have ended their case.
+Result<void> Campaign::take_turns() {
+  unsigned busy = 0;
+  for (std::size_t k = 0; k < kernels_.size(); ++k)
+    for (std::size_t worker = 0; worker < kernels_[k].workers(); ++worker) {
+      if (!turns_[k][worker] && kernels_[k].alive(worker)) kernels_[k].pause(worker);
+      if (kernels_[k].busy(worker)) ++busy;
+    }
+  for (std::size_t k = 0; k < kernels_.size(); ++k)
+    for (std::size_t worker = 0; worker < kernels_[k].workers(); ++worker) {
+      if (!turns_[k][worker] || kernels_[k].finished(worker) || busy >= options_.jobs) continue;
+      if (kernels_[k].busy(worker)) {
+        ASSAY_TRY_VOID(kernels_[k].run(worker)); // where it was about to be paused
+        continue;
+      }
+      if (!kernels_[k].alive(worker) && alive() >= may_live_) {
+        evict_one();
+        continue;
+      }
+      ASSAY_TRY_VOID(kernels_[k].run(worker));
+      ++busy;
+    }
   return {};
 }
 
-// A worker's own way to tell a finding: one JSON object a line, appended after the finding has been stored.
-void Campaign::collect_findings(Worker& worker) {
-  std::ifstream file(worker.findings_path, std::ios::binary);
-  if (!file) return;
-  file.seekg(worker.findings_read);
-  std::string line;
-  while (std::getline(file, line) && !file.eof()) { // a line without its newline is not complete yet
-    worker.findings_read += static_cast<std::streamoff>(line.size()) + 1;
-    const auto event = parse_event(line);
-    if (event && signatures_.insert(event->signature).second) announce(*event);
+std::vector<KernelSummary> Campaign::summaries() {
+  std::vector<KernelSummary> summaries;
+  for (KernelCampaign& kernel : kernels_) {
+    kernel.count();
+    summaries.push_back(kernel.summary());
   }
+  return summaries;
 }
 
-void Campaign::announce(const FindingEvent& event) {
-  const fs::path report = event.folder / "report.json";
-  const auto text = read_file(report);
-  auto finding = text ? parse_finding(*text, report) : std::unexpected(text.error());
-  if (!finding) {
-    console_.note("assay: " + to_string(finding.error()));
-    finding = Finding{};
-    finding->signature.kernel = options_.kernel;
-    finding->message = "stored, but its report cannot be read";
+void Campaign::show_progress() {
+  std::vector<ScreenRow> rows;
+  for (KernelCampaign& kernel : kernels_) {
+    kernel.count();
+    rows.push_back(
+        {&kernel.summary(), kernel.busy_workers() > 0, kernel.done(), kernel.since_news_on_the_clock()});
   }
-  summary_.report.findings.push_back({.finding = *std::move(finding),
-                                      .seconds_to_find = event.seconds_to_find,
-                                      .case_file = event.folder / "minimized.case",
-                                      .minimized_elements = event.minimized_elements});
-  console_.result(finding_text(summary_.report.findings.back()));
-}
-
-void Campaign::record_crash(const Worker& worker, const Ended& ended) {
-  Crash crash{describe(ended), {}};
-  if (worker.status->running != 0) {
-    const std::string_view text = worker.status->case_text();
-    crash.culprit = options_.out / options_.kernel / "crashes" / (content_hash(text).substr(0, 16) + ".case");
-    if (const auto written = write_file(crash.culprit, text); !written) {
-      console_.note("assay: " + to_string(written.error()));
-      crash.culprit.clear();
-    }
-    worker.status->end_case();
-  }
-  console_.note(fmt::format("assay: worker {}{}{}", crash.how,
-                            crash.culprit.empty() ? "" : "; the case in work is " + crash.culprit.string(),
-                            "; its log is " + worker.log_path.string()));
-  summary_.crashes.push_back(std::move(crash));
-}
-
-Result<void> Campaign::after_end(Worker& worker, unsigned index, const Ended& ended) {
-  worker.process.reset();
-  collect_findings(worker);
-  if (ended == Ended{}) return {}; // its cases are done, or it was told to stop
-  const bool false_start = worker.status->cases == worker.cases_at_start && worker.status->running == 0;
-  if (false_start && !ended.by_signal && (ended.code == 2 || ended.code == 4))
-    return std::unexpected(Error{ended.code == 2 ? ErrorKind::user : ErrorKind::environment,
-                                 "the worker could not start: " + last_log_line(worker.log_path),
-                                 {}});
-  record_crash(worker, ended);
-  false_starts_ = false_start ? false_starts_ + 1 : 0;
-  if (false_starts_ >= max_false_starts || summary_.crashes.size() >= max_crashes)
-    return internal_error("the workers keep dying ({} times); the last one's log is {}",
-                          summary_.crashes.size(), worker.log_path.string());
-  return should_stop() ? Result<void>{} : start(worker, index);
-}
-
-bool Campaign::any_running() const {
-  return std::ranges::any_of(workers_, [](const Worker& worker) { return worker.process.has_value(); });
-}
-
-bool Campaign::should_stop() const {
-  return interrupted() || (options_.seconds && elapsed() >= *options_.seconds) ||
-         (options_.stop_after > 0 && summary_.report.findings.size() >= options_.stop_after);
-}
-
-void Campaign::count() {
-  std::vector<std::uint8_t> seen(max_seen_blocks / 8);
-  CampaignReport& report = summary_.report;
-  report.cases = report.suspects_not_confirmed = report.inconclusive = 0;
-  summary_.hits = summary_.not_run = summary_.blocks = 0;
-  for (const Worker& worker : workers_) {
-    const WorkerStatus& status = *worker.status;
-    report.cases += status.cases;
-    summary_.hits += status.hits;
-    report.suspects_not_confirmed += status.suspects_not_confirmed;
-    report.inconclusive += status.inconclusive;
-    summary_.not_run += status.not_run;
-    summary_.blocks = std::max<std::uint64_t>(summary_.blocks, status.blocks);
-    for (std::size_t i = 0; i < seen.size(); ++i)
-      seen[i] |= status.blocks_seen[i].load(std::memory_order_relaxed);
-  }
-  summary_.blocks_seen = 0;
-  for (const std::uint8_t byte : seen) summary_.blocks_seen += static_cast<unsigned>(std::popcount(byte));
-  report.seconds = elapsed();
-}
-
-std::string Campaign::progress_line() const {
-  const CampaignReport& report = summary_.report;
-  std::string line =
-      fmt::format("{}: {} cases, {:.0f}/s, coverage {}/{} blocks, {}", options_.kernel, report.cases,
-                  static_cast<double>(report.cases) / std::max(report.seconds, 1e-3), summary_.blocks_seen,
-                  summary_.blocks, counted(report.findings.size(), "finding"));
-  if (options_.seconds)
-    return line + fmt::format(", {} left", clock_text(*options_.seconds - report.seconds));
-  return line + fmt::format(", {} cases left", *options_.runs - std::min(*options_.runs, report.cases));
+  console_.progress(campaign_screen(rows, elapsed(), options_.seconds, options_.runs),
+                    campaign_line(rows, elapsed(), options_.seconds, options_.runs));
 }
 
 Result<void> Campaign::watch() {
-  while (any_running() && !should_stop()) {
-    std::this_thread::sleep_for(milliseconds(20));
-    for (unsigned index = 0; index < workers_.size(); ++index) {
-      Worker& worker = workers_[index];
-      if (!worker.process) continue;
-      collect_findings(worker);
-      if (const auto ended = worker.process->poll()) ASSAY_TRY_VOID(after_end(worker, index, *ended));
+  auto last = Clock::now();
+  next_decision_ = last;
+  while (!all_done() && !time_is_over() && !interrupted()) {
+    std::this_thread::sleep_for(tick);
+    const auto now = Clock::now();
+    const double seconds = std::chrono::duration<double>(now - last).count();
+    last = now;
+    for (std::size_t k = 0; k < kernels_.size(); ++k) {
+      KernelCampaign& kernel = kernels_[k];
+      schedule_.charge(k, kernel.busy_workers() * seconds, kernel.claim());
+      const bool was_done = kernel.done();
+      ASSAY_TRY_VOID(kernel.look(seconds));
+      kernel.save_elapsed(elapsed());
+      if (kernel.done() && !was_done) {
+        kernel.stop(stop_after_case); // the others may have its time
+        next_decision_ = now;
+      }
     }
-    if (console_.progress_due()) {
-      count();
-      console_.progress(progress_line());
-    }
+    if (now >= next_decision_) decide();
+    ASSAY_TRY_VOID(take_turns());
+    if (console_.progress_due()) show_progress();
   }
   return {};
 }
 
 // Each worker ends before its next case; one that is minimizing a finding gets time to finish, less of it
-// after Ctrl-C.
+// after Ctrl-C, none after a second one.
 void Campaign::stop_workers() {
-  summary_.interrupted = interrupted();
-  for (const Worker& worker : workers_)
-    worker.status->stop = summary_.interrupted ? stop_at_once : stop_after_case;
-  const auto deadline = Clock::now() + (summary_.interrupted ? milliseconds(3'000) : milliseconds(30'000));
-  while (any_running()) {
-    for (Worker& worker : workers_) {
-      if (!worker.process) continue;
-      if (const auto ended = worker.process->poll()) {
-        worker.process.reset();
-        if (*ended != Ended{}) record_crash(worker, *ended);
-      } else if (Clock::now() >= deadline || interruptions() > 1) {
-        console_.note(
-            fmt::format("assay: a case took too long to end; its log is {}", worker.log_path.string()));
-        worker.process.reset(); // kills it
-      } else if (interrupted()) {
-        worker.status->stop = stop_at_once;
-      }
-    }
+  const auto stopped = Clock::now();
+  const bool at_once = interrupted();
+  for (KernelCampaign& kernel : kernels_) kernel.stop(at_once ? stop_at_once : stop_after_case);
+  while (any_alive()) {
+    const double waited = std::chrono::duration<double>(Clock::now() - stopped).count();
+    const bool hurry = interrupted() || waited >= minimizing_time;
+    const bool late = waited >= (at_once ? last_case_time : minimizing_time + last_case_time);
+    if (hurry)
+      for (KernelCampaign& kernel : kernels_) kernel.stop(stop_at_once);
+    if (late) console_.note("assay: a case takes too long; its worker is killed");
+    for (KernelCampaign& kernel : kernels_) kernel.reap(late || interruptions() > 1);
     std::this_thread::sleep_for(milliseconds(5));
   }
-  for (Worker& worker : workers_) collect_findings(worker);
-  for (CampaignFinding& found : summary_.report.findings)
-    if (const auto hits = FindingStore(options_.out).hits(found.finding.signature)) found.hits = *hits;
+  if (interruptions() > 1) console_.note("assay: interrupted again; workers were killed");
 }
 
 Result<CampaignSummary> Campaign::run() {
-  std::error_code ec;
-  fs::create_directories(folder_, ec);
-  if (ec) return user_error(Place{folder_.string()}, "cannot be created: {}", ec.message());
-  for (const fs::path& corpus : options_.corpora) {
-    fs::create_directories(corpus, ec);
-    if (ec) return user_error(Place{corpus.string()}, "cannot be used as a corpus: {}", ec.message());
-    ASSAY_TRY_VOID(Corpus(corpus).files());
-  }
-  ASSAY_TRY(const FolderLock lock, FolderLock::take(folder_ / "lock"));
-  ASSAY_TRY_VOID(prepare());
   const InterruptScope scope;
+  ASSAY_TRY_VOID(prepare());
   began_ = Clock::now();
-  Result<void> outcome;
-  for (unsigned index = 0; index < workers_.size() && outcome; ++index) {
-    workers_[index].status->started_ns = monotonic_ns();
-    outcome = start(workers_[index], index);
-  }
-  if (outcome) outcome = watch();
-  const double fuzzed = elapsed();
+  CampaignSummary summary;
+  summary.outcome = watch();
+  summary.seconds = elapsed();
+  summary.interrupted = interrupted();
   stop_workers();
-  count();
-  summary_.report.seconds = fuzzed;
-  summary_.report.kernel = options_.kernel;
-  summary_.report.device = options_.device;
   console_.clear();
-  std::error_code ignored;
-  for (const Worker& worker : workers_) {
-    fs::remove(worker.status_path, ignored);
-    fs::remove(worker.findings_path, ignored);
+  const bool ended = summary.outcome && !summary.interrupted;
+  for (KernelCampaign& kernel : kernels_) {
+    kernel.save_elapsed(summary.seconds);
+    if (const auto saved = kernel.end(ended); !saved && summary.outcome) summary.outcome = saved;
   }
-  if (!outcome) return std::unexpected(outcome.error());
-  return std::move(summary_);
+  summary.kernels = summaries();
+  summary.seed = options_.seed;
+  return summary;
 }
 
 } // namespace
 
-Result<CampaignSummary> run_campaign(const CampaignOptions& options, Console& console) {
+Result<CampaignSummary> run_campaign(CampaignOptions options, Console& console) {
   ASSAY_TRY(fs::path program, find_worker_program());
-  return Campaign(options, console, std::move(program)).run();
+  return Campaign(std::move(options), console, std::move(program)).run();
 }
 
 } // namespace assay

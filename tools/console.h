@@ -1,8 +1,10 @@
-// What the user sees while a campaign runs: results on standard output as they come, progress on standard
-// error, as one line that is rewritten in place on a terminal and as a line now and then elsewhere.
+// What the user sees while a command works: results on standard output as they come, progress on standard
+// error, as lines that are rewritten in place on a terminal and as a line now and then elsewhere.
 #pragma once
 
 #include <chrono>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace assay {
@@ -16,16 +18,20 @@ class Console {
 
   // Whether progress() would show anything now; computing it may be skipped otherwise.
   bool progress_due() const;
-  void progress(std::string_view line);
+  // `screen` on a terminal, as much of it as fits (the first line and the last always do); `line` elsewhere.
+  void progress(std::span<const std::string> screen, std::string_view line);
+  void progress(const std::string& line) { progress({&line, 1}, line); }
   void note(std::string_view line);   // standard error, stays
   void result(std::string_view text); // standard output, flushed; ends in a newline of its own
-  void clear();                       // takes the live line off the terminal
+  void clear();                       // takes the live lines off the terminal
 
  private:
+  std::string erased() const;
+
   std::chrono::milliseconds period_;
   std::chrono::steady_clock::time_point next_;
   bool terminal_;
-  bool live_ = false;
+  std::size_t live_ = 0; // lines on the terminal; the cursor is at the end of the last
 };
 
 } // namespace assay

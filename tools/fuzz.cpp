@@ -1,20 +1,22 @@
-// assay fuzz: one campaign after another, a campaign a kernel.
+// assay fuzz: arguments and verdict of a campaign.
 #include "fuzz/open_device.h"
 #include "harness/base/files.h"
+#include "harness/base/hash.h"
 #include "harness/report/text.h"
 #include "harness/run/kernel.h"
 #include "harness/run/replay.h"
 #include "tools/campaign.h"
 #include "tools/command.h"
 #include "tools/duration.h"
-#include "tools/interrupt.h"
 #include "tools/manifest_path.h"
 #include "tools/output_file.h"
 #include "tools/text.h"
 #include "tools/whole_number.h"
 
-#include <chrono>
-#include <cstdio>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -50,105 +52,138 @@ Result<void> check_libfuzzer_flags(const std::vector<std::string>& flags) {
 
 // Everything that can be said before the search begins: the manifest, the source for every type, a case of
 // each.
-Result<CampaignOptions> prepare(const std::string& kernel_argument, const FuzzArguments& arguments,
-                                Device& device, CampaignReport& report) {
-  CampaignOptions options;
-  ASSAY_TRY(options.manifest, resolve_manifest(kernel_argument));
-  ASSAY_TRY(const auto kernel, Kernel::load(options.manifest, device));
+Result<CampaignKernel> prepare(const std::string& kernel_argument, const FuzzArguments& arguments,
+                               Device& device) {
+  CampaignKernel result;
+  ASSAY_TRY(result.manifest, resolve_manifest(kernel_argument));
+  ASSAY_TRY(const auto kernel, Kernel::load(result.manifest, device, {.named_by_user = true}));
   const CaseSpace& space = kernel->space();
   for (const DType dtype : space.dtypes) {
     Case simplest;
     simplest.dtype = dtype;
     auto legal = repair(std::move(simplest), space);
     if (!legal)
-      return user_error(Place{options.manifest.string()}, "no case can be drawn: {}",
+      return user_error(Place{result.manifest.string()}, "no case can be drawn: {}",
                         to_string(legal.error()));
     ASSAY_TRY_VOID(kernel->plan(*legal));
   }
-  report.not_tested = kernel->not_tested();
-  options.kernel = kernel->manifest().name;
-  options.device = arguments.device;
-  options.runs = arguments.runs;
-  if (!arguments.time.empty()) {
-    ASSAY_TRY(options.seconds, parse_duration(arguments.time));
-  } else if (!arguments.runs) {
-    options.seconds = default_seconds;
-  }
-  options.seed = *arguments.seed;
-  options.jobs = arguments.jobs;
-  options.out = arguments.out;
-  options.stop_after = arguments.stop_after;
-  options.libfuzzer_flags = arguments.libfuzzer_flags;
+  result.name = kernel->manifest().name;
+  result.not_tested = kernel->not_tested();
+  ASSAY_TRY(const std::string manifest_text, read_file(result.manifest));
+  result.version = content_hash(kernel->source_hash() + manifest_text);
   if (!arguments.corpus.empty()) {
-    options.corpora = {arguments.corpus};
+    const fs::path corpus = arguments.corpus;
+    result.corpora = {arguments.kernels.size() == 1 ? corpus : corpus / result.name};
   } else { // what a checkout brings is read; what the search finds worth keeping stays with its findings
-    options.corpora = {options.out / options.kernel / "corpus"};
-    if (const fs::path seeds = fs::path("corpus") / options.kernel / "seeds"; fs::is_directory(seeds))
-      options.corpora.push_back(seeds);
+    result.corpora = {fs::path(arguments.out) / result.name / "corpus"};
+    if (const fs::path seeds = fs::path("corpus") / result.name / "seeds"; fs::is_directory(seeds))
+      result.corpora.push_back(seeds);
   }
-  return options;
+  return result;
 }
 
-std::string summary_text(const CampaignSummary& summary, std::uint64_t seed) {
-  std::string text = campaign_text(summary.report);
+// What makes two calls the same command, so that the second takes up the first where that was killed.
+std::string command_of(const FuzzArguments& arguments) {
+  return fmt::format(
+      "{} --device {} --time {} --runs {} --seed {} --jobs {} --stop-after {} --corpus {} -- {}",
+      fmt::join(arguments.kernels, " "), arguments.device, arguments.time,
+      arguments.runs ? std::to_string(*arguments.runs) : "",
+      arguments.seed ? std::to_string(*arguments.seed) : "", arguments.jobs, arguments.stop_after,
+      arguments.corpus, fmt::join(arguments.libfuzzer_flags, " "));
+}
+
+std::string summary_text(const KernelSummary& kernel, std::uint64_t seed, bool interrupted) {
+  std::string text = campaign_text(kernel.report);
   if (!text.ends_with('\n')) text += '\n';
-  text += fmt::format("coverage {} of {} basic blocks of the kernel, seed {}", summary.blocks_seen,
-                      summary.blocks, seed);
-  if (summary.interrupted) text += ", interrupted";
-  if (summary.not_run > 0)
-    text += fmt::format("\n{} could not be run", counted(summary.not_run, "further case"));
-  for (const Crash& crash : summary.crashes)
+  text += fmt::format("coverage {} of {} basic blocks of the kernel, seed {}", kernel.blocks_seen,
+                      kernel.blocks, seed);
+  if (interrupted) text += ", interrupted";
+  if (kernel.not_run > 0)
+    text += fmt::format("\n{} could not be run", counted(kernel.not_run, "further case"));
+  if (kernel.report.cases == 0) text += "\nnothing was tested";
+  for (const Crash& crash : kernel.crashes)
     text += fmt::format("\nworker {}{}{}", crash.how, crash.culprit.empty() ? "" : " in ",
                         crash.culprit.string());
   return text;
 }
 
+std::string total_text(const CampaignSummary& summary) {
+  std::uint64_t cases = 0;
+  std::size_t findings = 0, faulty = 0;
+  for (const KernelSummary& kernel : summary.kernels) {
+    cases += kernel.report.cases;
+    findings += kernel.report.findings.size();
+    faulty += kernel.report.findings.empty() ? 0 : 1;
+  }
+  return fmt::format("{}: {} in {:.1f} s ({:.0f} a second), {} in {}",
+                     counted(summary.kernels.size(), "kernel"), counted(cases, "case"), summary.seconds,
+                     static_cast<double>(cases) / std::max(summary.seconds, 1e-3),
+                     counted(findings, "finding"), counted(faulty, "kernel"));
+}
+
 // Nothing tested is no success, and neither is a worker that died.
-int verdict(const CampaignSummary& summary) {
-  if (!summary.report.findings.empty()) return 1;
-  if (!summary.crashes.empty()) return 70;
-  if (summary.report.cases == 0 || summary.report.inconclusive == summary.report.cases) return 3;
+int verdict(const KernelSummary& kernel) {
+  if (!kernel.report.findings.empty()) return 1;
+  if (!kernel.crashes.empty()) return 70;
+  if (kernel.report.cases == 0 || kernel.report.inconclusive == kernel.report.cases) return 3;
   return 0;
 }
 
-// Of several campaigns the worst counts.
+// Of several kernels the worst counts.
 int worse(int a, int b) {
   for (const int code : {1, 70, 3})
     if (a == code || b == code) return code;
   return 0;
 }
 
-Outcome run_fuzz(FuzzArguments arguments) {
+Result<CampaignOptions> campaign_options(FuzzArguments& arguments) {
   if (arguments.device.empty()) arguments.device = default_device();
   ASSAY_TRY_VOID(check_libfuzzer_flags(arguments.libfuzzer_flags));
-  if (!arguments.time.empty()) ASSAY_TRY_VOID(parse_duration(arguments.time));
-  if (!arguments.seed) arguments.seed = std::random_device{}();
+  CampaignOptions options;
+  if (!arguments.time.empty()) {
+    ASSAY_TRY(options.seconds, parse_duration(arguments.time));
+  } else if (!arguments.runs) {
+    options.seconds = default_seconds;
+  }
   if (arguments.jobs == 0)
     arguments.jobs =
         arguments.device.starts_with("cuda") ? 1 : std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
+  options.runs = arguments.runs;
+  options.seed = arguments.seed ? *arguments.seed : std::random_device{}();
+  options.device = arguments.device;
+  options.jobs = arguments.jobs;
+  options.out = arguments.out;
+  options.stop_after = arguments.stop_after;
+  options.libfuzzer_flags = arguments.libfuzzer_flags;
+  options.command = command_of(arguments);
   for (const std::string& kernel : arguments.kernels) ASSAY_TRY_VOID(resolve_manifest(kernel));
-
   ASSAY_TRY_VOID(check_writable(arguments.json));
   ASSAY_TRY(const auto device, open_device(arguments.device));
-  std::vector<CampaignOptions> campaigns; // all of them are prepared before the first runs
-  std::vector<CampaignReport> reports;
-  for (const std::string& kernel : arguments.kernels) {
-    ASSAY_TRY(CampaignOptions options, prepare(kernel, arguments, *device, reports.emplace_back()));
-    campaigns.push_back(std::move(options));
+  std::map<std::string, std::string> names; // all kernels are prepared before the first runs
+  for (const std::string& argument : arguments.kernels) {
+    ASSAY_TRY(CampaignKernel kernel, prepare(argument, arguments, *device));
+    if (const auto [first, is_new] = names.emplace(kernel.name, argument); !is_new)
+      return user_error(Place{argument}, "is named {}, as {} is; their findings would mix", kernel.name,
+                        first->second);
+    options.kernels.push_back(std::move(kernel));
   }
+  return options;
+}
+
+Outcome run_fuzz(FuzzArguments arguments) {
+  ASSAY_TRY(CampaignOptions options, campaign_options(arguments));
+  Console console;
+  ASSAY_TRY(const CampaignSummary summary, run_campaign(std::move(options), console));
   int code = 0;
-  std::size_t done = 0;
-  for (; done < campaigns.size() && !interrupted(); ++done) {
-    Console console;
-    ASSAY_TRY(CampaignSummary summary, run_campaign(campaigns[done], console));
-    summary.report.not_tested = reports[done].not_tested;
-    console.result(summary_text(summary, *arguments.seed));
-    if (summary.report.cases == 0) console.note("assay: nothing was tested");
-    code = worse(code, verdict(summary));
-    reports[done] = std::move(summary.report);
+  std::vector<CampaignReport> reports;
+  for (const KernelSummary& kernel : summary.kernels) {
+    console.result(summary_text(kernel, summary.seed, summary.interrupted));
+    code = worse(code, verdict(kernel));
+    reports.push_back(kernel.report);
   }
-  reports.resize(done);
-  if (!arguments.json.empty()) ASSAY_TRY_VOID(write_file(arguments.json, campaign_json(reports)));
+  if (reports.size() > 1) console.result(total_text(summary));
+  if (!arguments.json.empty()) ASSAY_TRY_VOID(write_output(arguments.json, campaign_json(reports)));
+  if (!summary.outcome) return std::unexpected(summary.outcome.error());
   return code;
 }
 
@@ -162,22 +197,24 @@ void add_fuzz(CLI::App& app, Invocation& invocation) {
       ->option_text("KERNEL.toml ...")
       ->required();
   fuzz->add_option("--time", arguments->time,
-                   "of searching, for each kernel: 90, 90s, 30m, 8h; without it and --runs 60s");
+                   "of searching, shared by the kernels: 90, 90s, 30m, 8h; without it and --runs 60s");
   fuzz->add_option("--runs", arguments->runs, "cases, for each kernel")->check(whole_number(1));
   fuzz->add_option("--seed", arguments->seed, "of the search; a random one otherwise")
       ->check(whole_number(0));
   fuzz->add_option("--device", arguments->device, "cpu, cuda or cuda:N; cuda where there is one, else cpu");
-  fuzz->add_option("--jobs", arguments->jobs, "worker processes; one a core otherwise")
+  fuzz->add_option("--jobs", arguments->jobs, "worker processes at a time; one a core otherwise")
       ->check(CLI::Range(1, 256));
   fuzz->add_option(
       "--corpus", arguments->corpus,
       "a folder of cases to start from and to add to; otherwise corpus/<kernel>/seeds is read and "
-      "<out>/<kernel>/corpus added to");
+      "<out>/<kernel>/corpus added to; of several kernels each has its own folder below it");
   fuzz->add_option("--out", arguments->out, "the folder of the findings; findings otherwise");
-  fuzz->add_option("--stop-after", arguments->stop_after, "end at this many findings")
+  fuzz->add_option("--stop-after", arguments->stop_after, "a kernel ends at this many findings")
       ->check(whole_number(1));
   fuzz->add_option("--json", arguments->json, "write the summary to this file");
-  fuzz->footer("libFuzzer's own flags may follow after --");
+  fuzz->footer(
+      "libFuzzer's own flags may follow after --.\n"
+      "A campaign that was killed or interrupted goes on where it was when the same command is given again.");
   fuzz->callback([arguments, &invocation] {
     arguments->libfuzzer_flags = invocation.after_dashes;
     invocation.outcome = run_fuzz(*arguments);

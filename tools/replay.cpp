@@ -2,7 +2,7 @@
 #include "harness/run/replay.h"
 
 #include "fuzz/open_device.h"
-#include "harness/base/files.h"
+#include "harness/report/github.h"
 #include "harness/report/json.h"
 #include "harness/report/junit.h"
 #include "harness/report/text.h"
@@ -22,6 +22,7 @@ namespace {
 struct ReplayArguments {
   std::vector<std::string> paths;
   std::string device, kernel, junit, json;
+  bool github = false;
 };
 
 Outcome run_replay(const ReplayArguments& arguments) {
@@ -38,18 +39,35 @@ Outcome run_replay(const ReplayArguments& arguments) {
   ASSAY_TRY_VOID(check_writable(arguments.json));
   ASSAY_TRY_VOID(check_writable(arguments.junit));
   ASSAY_TRY(const auto device, open_device(arguments.device.empty() ? default_device() : arguments.device));
-  KernelCache kernels(*device);
+  KernelCache kernels(*device, {.named_by_user = !arguments.kernel.empty()});
   Console console;
   std::vector<ReplayOutcome> outcomes;
+  std::optional<Error> bad_input; // the first
+  std::size_t ran = 0;
   for (std::size_t i = 0; i < cases.size(); ++i) {
-    ASSAY_TRY(ReplayOutcome outcome, replay(cases[i], files[i], kernels, replacement));
-    outcomes.push_back(std::move(outcome));
+    auto outcome = replay(cases[i], files[i], kernels, replacement);
+    if (outcome) {
+      outcomes.push_back(*std::move(outcome));
+      ++ran;
+    } else if (outcome.error().kind == ErrorKind::user) { // the other cases are still worth running
+      outcomes.push_back({.file = files[i],
+                          .line = outcome.error().place.line,
+                          .status = ReplayStatus::error,
+                          .why = to_string(outcome.error()),
+                          .notes = {},
+                          .judgement = {}});
+      if (!bad_input) bad_input = outcome.error();
+    } else {
+      return std::unexpected(outcome.error());
+    }
     if (console.progress_due()) console.progress(fmt::format("replayed {} of {} cases", i + 1, cases.size()));
   }
   console.clear();
-  fmt::print("{}", replay_text(outcomes));
-  if (!arguments.json.empty()) ASSAY_TRY_VOID(write_file(arguments.json, replay_json(outcomes)));
-  if (!arguments.junit.empty()) ASSAY_TRY_VOID(write_file(arguments.junit, junit_xml(outcomes)));
+  if (ran > 0) fmt::print("{}", replay_text(outcomes));
+  if (arguments.github) fmt::print("{}", github_annotations(outcomes));
+  if (!arguments.json.empty()) ASSAY_TRY_VOID(write_output(arguments.json, replay_json(outcomes)));
+  if (!arguments.junit.empty()) ASSAY_TRY_VOID(write_output(arguments.junit, junit_xml(outcomes)));
+  if (bad_input) return std::unexpected(*bad_input);
   return std::ranges::all_of(outcomes,
                              [](const ReplayOutcome& o) { return o.status == ReplayStatus::passed; })
              ? 0
@@ -68,6 +86,7 @@ void add_replay(CLI::App& app, Invocation& invocation) {
   replay->add_option("--kernel", arguments->kernel,
                      "a manifest in place of the recorded one; every case is to pass on it");
   replay->add_option("--junit", arguments->junit, "write JUnit XML to this file");
+  replay->add_flag("--github", arguments->github, "print GitHub's annotations too");
   replay->add_option("--json", arguments->json, "write the outcomes to this file");
   replay->callback([arguments, &invocation] { invocation.outcome = run_replay(*arguments); });
 }

@@ -2,6 +2,7 @@
 
 #include "harness/base/check.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -114,6 +115,15 @@ Result<fs::path> find_worker_program() {
   for (const fs::path& candidate : {folder / "assay-fuzz", folder / ".." / "fuzz" / "assay-fuzz"})
     if (::access(candidate.c_str(), X_OK) == 0) return candidate.lexically_normal();
   return environment_error(Place{(folder / "assay-fuzz").string()}, "the fuzz worker is not there");
+}
+
+std::size_t affordable_workers() {
+  constexpr std::size_t worker_kilobytes = 200'000; // seen: 140,000
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  std::size_t kilobytes = 0;
+  while (file >> name >> kilobytes && name != "MemAvailable:") file.ignore(64, '\n');
+  return file ? std::max<std::size_t>(kilobytes * 3 / 4 / worker_kilobytes, 1) : 1;
 }
 
 std::string last_log_line(const fs::path& log) {

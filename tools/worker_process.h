@@ -54,6 +54,9 @@ class WorkerProcess {
 // assay-fuzz, beside this program or where the build leaves it.
 Result<std::filesystem::path> find_worker_program();
 
+// How many workers the memory that is free now has room for; at least 1.
+std::size_t affordable_workers();
+
 // The last lines of a worker's log that say what went wrong.
 std::string last_log_line(const std::filesystem::path& log);
 

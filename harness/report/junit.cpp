@@ -18,22 +18,25 @@ std::string printable(std::string text) {
 } // namespace
 
 std::string junit_xml(std::span<const ReplayOutcome> outcomes) {
-  std::size_t failed = 0;
-  for (const ReplayOutcome& outcome : outcomes) failed += outcome.status != ReplayStatus::passed;
+  std::size_t failed = 0, errors = 0;
+  for (const ReplayOutcome& outcome : outcomes) {
+    errors += outcome.status == ReplayStatus::error;
+    failed += outcome.status == ReplayStatus::failed || outcome.status == ReplayStatus::fixed;
+  }
 
   pugi::xml_document document;
   pugi::xml_node suite = document.append_child("testsuites").append_child("testsuite");
   suite.append_attribute("name") = "assay replay";
   suite.append_attribute("tests") = static_cast<unsigned long long>(outcomes.size());
   suite.append_attribute("failures") = static_cast<unsigned long long>(failed);
-  suite.append_attribute("errors") = 0;
+  suite.append_attribute("errors") = static_cast<unsigned long long>(errors);
   suite.append_attribute("skipped") = 0;
   for (const ReplayOutcome& outcome : outcomes) {
     pugi::xml_node test = suite.append_child("testcase");
     test.append_attribute("classname") = printable(outcome.file.parent_path().string()).c_str();
     test.append_attribute("name") = printable(outcome.file.filename().string()).c_str();
     if (outcome.status != ReplayStatus::passed) {
-      pugi::xml_node failure = test.append_child("failure");
+      pugi::xml_node failure = test.append_child(outcome.status == ReplayStatus::error ? "error" : "failure");
       failure.append_attribute("type") = std::string(name_of(outcome.status)).c_str();
       failure.append_attribute("message") = printable(outcome.why).c_str();
     }

@@ -102,6 +102,8 @@ std::string_view name_of(ReplayStatus status) {
     return "failed";
   case ReplayStatus::fixed:
     return "fixed";
+  case ReplayStatus::error:
+    return "error";
   }
   return "?";
 }
@@ -119,8 +121,12 @@ Result<fs::path> find_manifest(const Case& test_case, const fs::path& case_file)
   fs::path named = test_case.manifest;
   std::error_code ec;
   const Place place{case_file.string(), test_case.lines.place("kernel").line, 0};
+  const auto a_folder = [&] {
+    return user_error(place, "its kernel {} is a folder; name the kernel.toml in it", named.string());
+  };
   if (named.is_absolute()) {
     if (fs::is_regular_file(named, ec)) return named;
+    if (fs::is_directory(named, ec)) return a_folder();
     return user_error(place, "its kernel {} is not there", named.string());
   }
   const bool is_name = !named.has_parent_path() && named.extension() != ".toml";
@@ -129,6 +135,7 @@ Result<fs::path> find_manifest(const Case& test_case, const fs::path& case_file)
       const fs::path relative = fs::proximate(root / named, ec);
       return ec || relative.string().starts_with("..") ? root / named : relative;
     }
+    if (!is_name && fs::is_directory(root / named, ec)) return a_folder();
     if (is_name)
       if (const auto found = manifest_by_name(root, named.string())) return *found;
   }
@@ -149,6 +156,7 @@ Result<ReplayOutcome> replay(const Case& test_case, const fs::path& case_file, K
 
   ReplayOutcome outcome;
   outcome.file = case_file;
+  outcome.line = test_case.lines.place("expect").line;
   if (!replacement && !test_case.source_hash.empty() && test_case.source_hash != kernel->source_hash())
     outcome.notes.push_back("the kernel's source has changed since the case was made");
   ASSAY_TRY(outcome.judgement, judge(*kernel, test_case, {JudgeMode::on_this_input, -1}));

@@ -21,11 +21,13 @@ enum class ReplayStatus : std::uint8_t {
   failed, // wrong where a pass is expected, or with another signature, or under a looser tolerance than
           // recorded
   fixed,  // expected to fail, and passes: counts as failed until the file is updated
+  error,  // it could not be run: its kernel has vanished, say. Counts as failed, and is bad input
 };
 std::string_view name_of(ReplayStatus status);
 
 struct ReplayOutcome {
   std::filesystem::path file;
+  int line = 0; // of the file, where it says what is expected; 0: not known
   ReplayStatus status = ReplayStatus::passed;
   std::string why;                // one line
   std::vector<std::string> notes; // the source has changed, ...

@@ -48,29 +48,40 @@ Result<std::optional<int>> try_lock(const fs::path& file) {
   return environment_error({file.string()}, "cannot be locked: {}", std::strerror(cause));
 }
 
+constexpr std::size_t hits_digits = 20; // all that 64 bits can hold, so that a larger count needs no new room
+
+// Calls f with the open file, locked, and closes it.
+template <class F> Result<std::uint64_t> with_hits(const fs::path& file, int flags, int lock, F f) {
+  const int fd = ::open(file.c_str(), flags | O_CLOEXEC, 0644);
+  if (fd < 0) return environment_error({file.string()}, "cannot be opened: {}", std::strerror(errno));
+  while (::flock(fd, lock) != 0 && errno == EINTR) {
+  }
+  char text[hits_digits + 1] = {};
+  std::uint64_t count = 0;
+  const ssize_t size = ::pread(fd, text, hits_digits, 0);
+  if (size > 0) std::from_chars(text, text + size, count);
+  errno = ENOSPC; // of a write that is cut short
+  const bool done = size >= 0 && f(fd, count);
+  const int cause = errno;
+  ::close(fd);
+  if (!done) return environment_error({file.string()}, "cannot be used: {}", std::strerror(cause));
+  return count;
+}
+
 Result<std::uint64_t> read_hits(const fs::path& folder) {
   std::error_code ec;
   if (!fs::exists(folder / "hits", ec)) return 0;
-  ASSAY_TRY(const std::string text, read_file(folder / "hits"));
-  std::uint64_t total = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    std::uint64_t count = 0;
-    if (std::from_chars(text.data() + at, text.data() + end, count).ec == std::errc()) total += count;
-    at = end + 1;
-  }
-  return total;
+  return with_hits(folder / "hits", O_RDONLY, LOCK_SH, [](int, std::uint64_t) { return true; });
 }
 
-Result<void> append_hits(const fs::path& folder, std::uint64_t count) {
-  const fs::path file = folder / "hits";
-  const int fd = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-  if (fd < 0) return environment_error({file.string()}, "cannot be opened: {}", std::strerror(errno));
-  const std::string line = fmt::format("{}\n", count); // one write: appends of several processes do not mix
-  const bool written = ::write(fd, line.data(), line.size()) == static_cast<ssize_t>(line.size());
-  const int cause = errno;
-  ::close(fd);
-  if (!written) return environment_error({file.string()}, "cannot be written: {}", std::strerror(cause));
+Result<void> count_hits(const fs::path& folder, std::uint64_t hits) {
+  const auto add = [&](int fd, std::uint64_t& count) {
+    count += hits;
+    const std::string line = fmt::format("{:0{}}\n", count, hits_digits);
+    return ::pwrite(fd, line.data(), line.size(), 0) == static_cast<ssize_t>(line.size());
+  };
+  if (const auto counted = with_hits(folder / "hits", O_RDWR | O_CREAT, LOCK_EX, add); !counted)
+    return std::unexpected(counted.error());
   return {};
 }
 
@@ -89,6 +100,10 @@ FindingClaim::~FindingClaim() {
   if (lock_ >= 0) ::close(lock_);
 }
 
+Result<void> FindingClaim::describe(const std::string& report_json) const {
+  return write_file(folder_ / "report.json", report_json);
+}
+
 Result<void> FindingClaim::complete(const Case& minimized, const std::string& report_json) const {
   ASSAY_TRY_VOID(write_file(folder_ / "report.json", report_json));
   return write_file(folder_ / "minimized.case", to_text(minimized));
@@ -102,7 +117,7 @@ Result<std::optional<FindingClaim>> FindingStore::claim(const Signature& signatu
                                                         const Case& original) const {
   const fs::path folder = folder_of(signature);
   ASSAY_TRY_VOID(make_folder(folder));
-  ASSAY_TRY_VOID(append_hits(folder, 1));
+  ASSAY_TRY_VOID(count_hits(folder, 1));
   ASSAY_TRY(const std::optional<int> lock, try_lock(folder / ".lock"));
   if (!lock) return std::nullopt;
   FindingClaim claim(folder, *lock);
@@ -114,7 +129,7 @@ Result<std::optional<FindingClaim>> FindingStore::claim(const Signature& signatu
 
 Result<void> FindingStore::add_hits(const Signature& signature, std::uint64_t count) const {
   ASSAY_TRY_VOID(make_folder(folder_of(signature)));
-  return append_hits(folder_of(signature), count);
+  return count_hits(folder_of(signature), count);
 }
 
 Result<std::uint64_t> FindingStore::hits(const Signature& signature) const {

@@ -24,6 +24,9 @@ class FindingClaim {
   FindingClaim& operator=(FindingClaim&& other) noexcept;
   ~FindingClaim();
 
+  // Writes report.json, so that a finding whose minimizing never ends can still be told.
+  Result<void> describe(const std::string& report_json) const;
+
   // Writes report.json, then minimized.case, each atomically: where minimized.case is, the finding is
   // complete.
   Result<void> complete(const Case& minimized, const std::string& report_json) const;
@@ -53,7 +56,8 @@ class FindingStore {
   // it.
   Result<std::optional<FindingClaim>> claim(const Signature& signature, const Case& original) const;
 
-  // Counts further hits of a stored signature (append-only, so that no two processes lose one).
+  // Counts further hits of a stored signature, on disk at once, so that no process that is killed, and no two
+  // at a time, lose one.
   Result<void> add_hits(const Signature& signature, std::uint64_t count) const;
   Result<std::uint64_t> hits(const Signature& signature) const;
 

@@ -1,0 +1,222 @@
+// assay corpus: folders of cases kept small and whole.
+#include "harness/store/corpus.h"
+
+#include "harness/base/files.h"
+#include "harness/base/hash.h"
+#include "harness/cases/manifest.h"
+#include "harness/report/table.h"
+#include "tools/case_file.h"
+#include "tools/command.h"
+#include "tools/manifest_path.h"
+#include "tools/merge.h"
+#include "tools/text.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <unistd.h>
+
+namespace assay {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct AddArguments {
+  std::vector<std::string> findings;
+  std::string corpus = "corpus";
+};
+
+// The kernel's own name, where its manifest can be read, else the folder's or the name that the case gives.
+std::string kernel_name(const Case& test_case) {
+  if (const auto manifest = load_manifest(test_case.manifest)) return manifest->name;
+  const fs::path named = test_case.manifest;
+  return named.extension() == ".toml" ? named.parent_path().filename().string() : named.filename().string();
+}
+
+// corpus/<kernel>/<signature>.case: a finding's folder is named by its signature; any other file keeps its
+// name.
+Outcome run_add(const AddArguments& arguments) {
+  ASSAY_TRY(const auto files, case_files(arguments.findings));
+  std::vector<Case> cases; // all are read before the first is written
+  for (const fs::path& file : files) {
+    ASSAY_TRY(Case test_case, load_case(file));
+    cases.push_back(std::move(test_case));
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const std::string stem = files[i].stem().string(), text = to_text(cases[i]);
+    const bool of_a_finding = stem == "minimized" || stem == "original";
+    const std::string name = of_a_finding ? fs::absolute(files[i]).parent_path().filename().string() : stem;
+    fs::path to = fs::path(arguments.corpus) / kernel_name(cases[i]) / (name + ".case");
+    std::error_code ec;
+    if (fs::exists(to, ec)) {
+      ASSAY_TRY(const std::string there, read_file(to));
+      if (there == text) {
+        fmt::print("{} is there already\n", to.string());
+        continue;
+      }
+      to.replace_filename(fmt::format("{}-{}.case", name, content_hash(text).substr(0, 8)));
+    }
+    ASSAY_TRY_VOID(write_file(to, text));
+    fmt::print("added {}\n", to.string());
+  }
+  return 0;
+}
+
+struct MergeArguments {
+  std::string kernel, into;
+  std::vector<std::string> from;
+  std::string device;
+};
+
+Result<void> check_folders(std::span<const std::string> folders) {
+  for (const std::string& folder : folders) {
+    std::error_code ec;
+    if (!fs::is_directory(folder, ec)) return user_error(Place{folder}, "is no folder");
+    ASSAY_TRY_VOID(Corpus(folder).files());
+  }
+  return {};
+}
+
+Outcome run_merge(const MergeArguments& arguments) {
+  ASSAY_TRY(const fs::path manifest, resolve_manifest(arguments.kernel));
+  ASSAY_TRY_VOID(check_folders(arguments.from));
+  ASSAY_TRY(const auto before, Corpus(arguments.into).files());
+  std::error_code ec;
+  fs::create_directories(arguments.into, ec);
+  if (ec) return user_error(Place{arguments.into}, "cannot be created: {}", ec.message());
+  ASSAY_TRY_VOID(merge_corpora(manifest, arguments.device, arguments.into, arguments.from));
+  ASSAY_TRY(const auto after, Corpus(arguments.into).files());
+  fmt::print("{}: {} added, {} now\n", arguments.into, counted(after.size() - before.size(), "unit"),
+             after.size());
+  return 0;
+}
+
+// Named by a hash, as libFuzzer (40 hex digits) or we (32, ".case") name what a search has kept. What a
+// person named stays.
+bool is_kept_by_a_search(const fs::path& file) {
+  const std::string stem = file.stem().string(), extension = file.extension().string();
+  return stem.find_first_not_of("0123456789abcdef") == std::string::npos &&
+         ((stem.size() == 40 && extension.empty()) || (stem.size() == 32 && extension == ".case"));
+}
+
+Outcome run_prune(const MergeArguments& arguments) {
+  ASSAY_TRY(const fs::path manifest, resolve_manifest(arguments.kernel));
+  ASSAY_TRY_VOID(check_folders({&arguments.into, 1}));
+  ASSAY_TRY(const auto files, Corpus(arguments.into).files());
+  std::error_code ec;
+  std::string scratch = (fs::temp_directory_path(ec) / "assay-prune-XXXXXX").string();
+  if (::mkdtemp(scratch.data()) == nullptr) return environment_error(Place{scratch}, "cannot be created");
+  const auto merged = merge_corpora(manifest, arguments.device, scratch, {&arguments.into, 1});
+  std::set<std::string> worth_keeping;
+  auto kept = Corpus(scratch).files();
+  if (merged && kept)
+    for (const fs::path& file : *kept)
+      if (auto text = read_file(file)) worth_keeping.insert(*std::move(text));
+  fs::remove_all(scratch, ec);
+  if (!merged) return std::unexpected(merged.error());
+  if (worth_keeping.empty() && !files.empty())
+    return user_error(Place{arguments.into}, "holds no case of {}; nothing was removed", manifest.string());
+  std::size_t removed = 0;
+  for (const fs::path& file : files) {
+    const auto text = read_file(file);
+    if (!is_kept_by_a_search(file) || (text && worth_keeping.contains(*text))) continue;
+    if (!fs::remove(file, ec))
+      return environment_error(Place{file.string()}, "cannot be removed: {}", ec.message());
+    ++removed;
+  }
+  fmt::print("{}: {} removed, {} kept\n", arguments.into, counted(removed, "unit"), files.size() - removed);
+  return 0;
+}
+
+struct Stats {
+  std::size_t units = 0, broken = 0, forward = 0, backward = 0, fails = 0;
+  std::uintmax_t bytes = 0;
+  std::set<std::string> dtypes;
+};
+
+Outcome run_stats(const std::vector<std::string>& folders) {
+  ASSAY_TRY_VOID(check_folders(folders));
+  std::map<std::string, Stats> kernels;
+  std::vector<std::string> broken;
+  for (const std::string& folder : folders) {
+    ASSAY_TRY(const auto files, Corpus(folder).files());
+    for (const fs::path& file : files) {
+      const bool unit = is_kept_by_a_search(file);
+      if (!unit && file.extension() != ".case") continue;
+      const auto text = read_file(file);
+      const auto test_case = text ? parse_case(*text, file.string()) : std::unexpected(text.error());
+      if (!test_case) {
+        broken.push_back(to_string(test_case.error()));
+        continue;
+      }
+      Stats& stats = kernels[kernel_name(*test_case)];
+      ++stats.units;
+      stats.bytes += text->size();
+      ++(test_case->pass == Pass::forward ? stats.forward : stats.backward);
+      if (!test_case->expect.pass) ++stats.fails;
+      stats.dtypes.insert(std::string(name_of(test_case->dtype)));
+    }
+  }
+  using Align = Table::Align;
+  Table table({{"kernel"},
+               {"cases", Align::right},
+               {"bytes", Align::right},
+               {"forward", Align::right},
+               {"backward", Align::right},
+               {"expected to fail", Align::right},
+               {"types"}});
+  for (const auto& [kernel, stats] : kernels)
+    table.add({kernel, std::to_string(stats.units), std::to_string(stats.bytes),
+               std::to_string(stats.forward), std::to_string(stats.backward), std::to_string(stats.fails),
+               fmt::format("{}", fmt::join(stats.dtypes, " "))});
+  if (kernels.empty() && broken.empty()) return user_error(Place{folders.front()}, "holds no case");
+  if (!kernels.empty()) fmt::print("{}", table.text());
+  for (const std::string& line : broken) fmt::print("broken: {}\n", line);
+  return broken.empty() ? 0 : 1;
+}
+
+} // namespace
+
+void add_corpus(CLI::App& app, Invocation& invocation) {
+  CLI::App* corpus = app.add_subcommand("corpus", "keep corpora: add, merge, prune, stats");
+  corpus->require_subcommand(1);
+
+  auto added = std::make_shared<AddArguments>();
+  CLI::App* add = corpus->add_subcommand("add", "copy minimized cases into corpus/<kernel>/");
+  add->add_option("finding", added->findings, "a case, a finding's folder, or a folder of findings")
+      ->option_text("FINDING ...")
+      ->required();
+  add->add_option("--corpus", added->corpus, "the corpora's folder; corpus otherwise");
+  add->callback([added, &invocation] { invocation.outcome = run_add(*added); });
+
+  const auto kernel_and_folder = [](CLI::App* command, MergeArguments& arguments) {
+    command->add_option("kernel", arguments.kernel, "the kernel whose cases they are")
+        ->option_text("KERNEL.toml")
+        ->required();
+    command->add_option("corpus", arguments.into, "the corpus's folder")->option_text("DIR")->required();
+    command->add_option("--device", arguments.device, "cpu, cuda or cuda:N; cpu otherwise");
+  };
+  auto merged = std::make_shared<MergeArguments>();
+  CLI::App* merge = corpus->add_subcommand(
+      "merge", "add to a corpus what other folders hold that covers more or errs otherwise");
+  kernel_and_folder(merge, *merged);
+  merge->add_option("from", merged->from, "folders of cases")->option_text("FROM ...")->required();
+  merge->callback([merged, &invocation] { invocation.outcome = run_merge(*merged); });
+
+  auto pruned = std::make_shared<MergeArguments>();
+  CLI::App* prune = corpus->add_subcommand(
+      "prune", "remove what a search kept and others now cover; files that people named stay");
+  kernel_and_folder(prune, *pruned);
+  prune->callback([pruned, &invocation] { invocation.outcome = run_prune(*pruned); });
+
+  auto folders = std::make_shared<std::vector<std::string>>();
+  CLI::App* stats = corpus->add_subcommand("stats", "what corpora hold, and which files are broken");
+  stats->add_option("corpus", *folders, "folders of cases")->option_text("DIR ...")->required();
+  stats->callback([folders, &invocation] { invocation.outcome = run_stats(*folders); });
+}
+
+} // namespace assay

@@ -1,0 +1,362 @@
+#include "tools/kernel_campaign.h"
+
+#include "harness/base/files.h"
+#include "harness/base/hash.h"
+#include "harness/store/corpus.h"
+#include "harness/store/finding_store.h"
+#include "tools/text.h"
+
+#include <algorithm>
+#include <bit>
+#include <csignal>
+#include <fstream>
+#include <unistd.h>
+
+namespace assay {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr std::size_t max_crashes = 20;     // then something is wrong that no restart will mend
+constexpr std::size_t max_false_starts = 3; // crashes in a row before a first case
+constexpr double longest_step = 300;        // seconds of one case, or of one candidate while minimizing
+
+std::uint64_t nanoseconds(double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); }
+
+} // namespace
+
+KernelCampaign::KernelCampaign(const CampaignKernel& kernel, const CampaignOptions& options,
+                               CampaignFolder folder, const fs::path& program, Console& console)
+    : kernel_(&kernel), options_(&options), folder_(std::move(folder)), program_(&program),
+      console_(&console) {
+  summary_.report.kernel = kernel.name;
+  summary_.report.device = options.device;
+  summary_.report.not_tested = kernel.not_tested;
+}
+
+Result<KernelCampaign> KernelCampaign::open(const CampaignKernel& kernel, const CampaignOptions& options,
+                                            const fs::path& program, Console& console) {
+  ASSAY_TRY(CampaignFolder folder, CampaignFolder::take(options.out / kernel.name / "campaign"));
+  std::error_code ec;
+  for (const fs::path& corpus : kernel.corpora) {
+    fs::create_directories(corpus, ec);
+    if (ec) return user_error(Place{corpus.string()}, "cannot be used as a corpus: {}", ec.message());
+    ASSAY_TRY_VOID(Corpus(corpus).files());
+  }
+  if (::access(kernel.corpora.front().c_str(), W_OK | X_OK) != 0)
+    return user_error(Place{kernel.corpora.front().string()}, "cannot be added to, as a corpus is");
+  return KernelCampaign(kernel, options, std::move(folder), program, console);
+}
+
+std::optional<CampaignFolder::Record> KernelCampaign::interrupted_one() const {
+  auto record = folder_.read();
+  if (record && (record->ended || record->command != record_command())) record.reset();
+  return record;
+}
+
+Result<void> KernelCampaign::prepare(unsigned workers) {
+  remove_leftovers(options_->out / kernel_->name);
+  ASSAY_TRY(const std::size_t broken, mend_corpus(kernel_->corpora.front()));
+  if (broken > 0)
+    console_->note(fmt::format("assay: {}: {} half-written, removed", kernel_->corpora.front().string(),
+                               counted(broken, "unit")));
+  const bool resumes = interrupted_one().has_value();
+  std::vector<std::string> unfinished; // cases whose finding may not have been stored, or not minimized
+  std::error_code ec;
+  if (!resumes)
+    for (const auto& file : fs::directory_iterator(folder_.path(), ec))
+      if (file.path().filename().string().starts_with("worker-")) fs::remove(file.path(), ec);
+  for (unsigned index = 0; index < workers; ++index) {
+    const std::string stem = (folder_.path() / fmt::format("worker-{}", index)).string();
+    std::optional<StatusFile> status;
+    if (resumes) status = StatusFile::adopt(stem + ".status");
+    if (!status) {
+      ASSAY_TRY(status, StatusFile::create(stem + ".status"));
+    }
+    WorkerStatus& shared = **status;
+    if (shared.running != 0) unfinished.emplace_back(shared.case_text());
+    shared.end_case();
+    shared.worker = index;
+    shared.workers = workers;
+    shared.campaign = ::getpid();
+    shared.stop = keep_going;
+    shared.pause = shared.paused = 0;
+    if (options_->runs)
+      shared.case_limit = *options_->runs / workers + (index < *options_->runs % workers ? 1 : 0);
+    const bool nothing_to_do = options_->runs && shared.cases >= shared.case_limit;
+    workers_.push_back(Worker{.status = *std::move(status),
+                              .status_path = stem + ".status",
+                              .findings_path = stem + ".findings",
+                              .log_path = stem + ".log",
+                              .finished = nothing_to_do});
+  }
+  ran_ = static_cast<double>(workers_.front().status->ran_ns) * 1e-9;
+  ASSAY_TRY(const auto stored, FindingStore(options_->out).list());
+  for (const StoredFinding& finding : stored)
+    if (finding.kernel == kernel_->name && finding.case_file.filename() == "original.case")
+      if (auto text = read_file(finding.case_file)) unfinished.push_back(*std::move(text));
+  for (const std::string& text : unfinished) // the search begins with them
+    if (const auto test_case = parse_case(text, "unfinished"))
+      ASSAY_TRY_VOID(Corpus(kernel_->corpora.front()).add(*test_case));
+  return {};
+}
+
+Result<void> KernelCampaign::begin(std::uint64_t seed, double elapsed) {
+  seed_ = seed;
+  for (Worker& worker : workers_) worker.status->started_ns = monotonic_ns() - nanoseconds(elapsed);
+  ASSAY_TRY_VOID(folder_.write({record_command(), seed, false}));
+  for (Worker& worker : workers_) collect_findings(worker); // of the one that is taken up
+  return {};
+}
+
+void KernelCampaign::save_elapsed(double seconds) {
+  workers_.front().status->elapsed_ns = nanoseconds(seconds);
+  workers_.front().status->ran_ns = nanoseconds(ran_);
+}
+
+bool KernelCampaign::has_enough() const {
+  return options_->stop_after > 0 && summary_.report.findings.size() >= options_->stop_after;
+}
+
+bool KernelCampaign::done() const { return has_enough() || std::ranges::all_of(workers_, &Worker::finished); }
+
+bool KernelCampaign::busy(std::size_t worker) const {
+  return alive(worker) && workers_[worker].status->paused == 0;
+}
+
+unsigned KernelCampaign::busy_workers() const {
+  unsigned count = 0;
+  for (std::size_t worker = 0; worker < workers_.size(); ++worker) count += busy(worker) ? 1 : 0;
+  return count;
+}
+
+Schedule::Claim KernelCampaign::claim() const {
+  const auto unfinished = std::ranges::count(workers_, false, &Worker::finished);
+  return {has_enough() ? 0u : static_cast<unsigned>(unfinished), since_news_};
+}
+
+Result<void> KernelCampaign::start(Worker& worker) {
+  const auto index = static_cast<std::size_t>(&worker - workers_.data());
+  WorkerCommand command{.program = *program_, .args = {}, .environment = {}, .log = worker.log_path};
+  command.environment = {{"ASSAY_KERNEL", kernel_->manifest.string()},
+                         {"ASSAY_DEVICE", options_->device},
+                         {"ASSAY_OUT", options_->out.string()},
+                         {"ASSAY_STATUS", worker.status_path.string()},
+                         {"ASSAY_FINDINGS", worker.findings_path.string()}};
+  // libFuzzer takes 0 as "choose one"; each worker, and each of its lives, searches elsewhere.
+  const auto seed = static_cast<std::uint32_t>(
+      content_hash64(fmt::format("{}/{}/{}", seed_, index, worker.starts + worker.status->cases)) %
+          0xfffffffeu +
+      1);
+  // The campaign itself ends what hangs: libFuzzer would count the time in which a worker waits for its turn.
+  command.args = {fmt::format("-seed={}", seed), "-exact_artifact_path=/dev/null",
+                  "-timeout=1000000000",         "-report_slow_units=1000000000",
+                  "-rss_limit_mb=500",           "-print_final_stats=0"};
+  command.args.insert(command.args.end(), options_->libfuzzer_flags.begin(), options_->libfuzzer_flags.end());
+  for (const fs::path& corpus : kernel_->corpora) command.args.push_back(corpus.string());
+  ++worker.starts;
+  worker.evicted = false;
+  worker.cases_at_start = worker.status->cases;
+  worker.status->stop = keep_going;
+  worker.status->paused = 0;
+  worker.still = 0;
+  ASSAY_TRY(worker.process, WorkerProcess::start(command));
+  return {};
+}
+
+Result<void> KernelCampaign::run(std::size_t index) {
+  Worker& worker = workers_[index];
+  worker.status->pause = 0;
+  return worker.process ? Result<void>{} : start(worker);
+}
+
+void KernelCampaign::pause(std::size_t worker) { workers_[worker].status->pause = 1; }
+
+void KernelCampaign::evict(std::size_t worker) {
+  workers_[worker].evicted = true;
+  workers_[worker].status->stop = stop_after_case;
+}
+
+void KernelCampaign::stop(Stop how) {
+  for (const Worker& worker : workers_) worker.status->stop = how;
+}
+
+// A worker's own way to tell a finding: one JSON object a line, appended after the finding has been stored.
+void KernelCampaign::collect_findings(Worker& worker) {
+  std::ifstream file(worker.findings_path, std::ios::binary);
+  if (!file) return;
+  file.seekg(worker.findings_read);
+  std::string line;
+  while (std::getline(file, line) && !file.eof()) { // a line without its newline is not complete yet
+    worker.findings_read += static_cast<std::streamoff>(line.size()) + 1;
+    const auto event = parse_event(line);
+    if (!event || told_.contains(event->signature)) continue;
+    if (event->minimized) {
+      being_minimized_.erase(event->signature);
+      announce(*event);
+    } else {
+      being_minimized_.insert_or_assign(event->signature, *event);
+    }
+  }
+}
+
+void KernelCampaign::announce(const FindingEvent& event) {
+  told_.insert(event.signature);
+  const fs::path report = event.folder / "report.json";
+  const auto text = read_file(report);
+  auto finding = text ? parse_finding(*text, report) : std::unexpected(text.error());
+  if (!finding) {
+    console_->note("assay: " + to_string(finding.error()));
+    finding = Finding{};
+    finding->signature.kernel = kernel_->name;
+    finding->message = "stored, but its report cannot be read";
+  }
+  summary_.report.findings.push_back(
+      {.finding = *std::move(finding),
+       .seconds_to_find = event.seconds_to_find,
+       .case_file = event.folder / (event.minimized ? "minimized.case" : "original.case"),
+       .minimized_elements = event.minimized_elements});
+  news_ = Clock::now();
+  since_news_ = 0;
+  console_->result(finding_text(summary_.report.findings.back()));
+}
+
+void KernelCampaign::record_crash(Worker& worker, const std::string& how) {
+  Crash crash{how, {}};
+  if (worker.status->running != 0) {
+    const std::string_view text = worker.status->case_text();
+    crash.culprit = options_->out / kernel_->name / "crashes" / (content_hash(text).substr(0, 16) + ".case");
+    if (const auto written = write_file(crash.culprit, text); !written) {
+      console_->note("assay: " + to_string(written.error()));
+      crash.culprit.clear();
+    }
+    worker.status->end_case();
+  }
+  console_->note(fmt::format("assay: worker {}{}{}", crash.how,
+                             crash.culprit.empty() ? "" : "; the case in work is " + crash.culprit.string(),
+                             "; its log is " + worker.log_path.string()));
+  summary_.crashes.push_back(std::move(crash));
+}
+
+Result<void> KernelCampaign::after_end(Worker& worker, const Ended& ended) {
+  worker.process.reset();
+  collect_findings(worker);
+  if (ended == Ended{}) {
+    worker.finished = !worker.evicted;
+    return {};
+  }
+  if (!ended.by_signal && ended.code == cannot_store)
+    return std::unexpected(Error{ErrorKind::environment,
+                                 fmt::format("a finding could not be stored: {}; the same command goes on "
+                                             "from here, with that case first",
+                                             worker.status->trouble.data()),
+                                 {}});
+  const bool false_start = worker.status->cases == worker.cases_at_start && worker.status->running == 0;
+  if (false_start && !ended.by_signal && (ended.code == 2 || ended.code == 4))
+    return std::unexpected(Error{ended.code == 2 ? ErrorKind::user : ErrorKind::environment,
+                                 "the worker could not start: " + last_log_line(worker.log_path),
+                                 {}});
+  record_crash(worker, describe(ended));
+  false_starts_ = false_start ? false_starts_ + 1 : 0;
+  if (false_starts_ >= max_false_starts || summary_.crashes.size() >= max_crashes)
+    return internal_error("the workers keep dying ({} times); the last one's log is {}",
+                          summary_.crashes.size(), worker.log_path.string());
+  return {}; // it is started again when its turn comes
+}
+
+Result<void> KernelCampaign::look(double seconds) {
+  const unsigned busy_now = busy_workers();
+  if (busy_now > 0) ran_ += seconds;
+  since_news_ += busy_now * seconds;
+  for (std::size_t index = 0; index < workers_.size(); ++index) {
+    Worker& worker = workers_[index];
+    if (!worker.process) continue;
+    collect_findings(worker);
+    if (const auto ended = worker.process->poll()) {
+      ASSAY_TRY_VOID(after_end(worker, *ended));
+      continue;
+    }
+    const std::uint64_t steps = worker.status->steps;
+    worker.still =
+        steps != worker.steps || !busy(index) || worker.status->running == 0 ? 0 : worker.still + seconds;
+    worker.steps = steps;
+    if (worker.still < longest_step) continue;
+    worker.process.reset(); // kills it
+    record_crash(worker, fmt::format("hung for {:.0f} s on one case", longest_step));
+  }
+  return {};
+}
+
+void KernelCampaign::look_for_news() {
+  std::error_code ec;
+  const auto changed = fs::last_write_time(kernel_->corpora.front(), ec); // a unit has been added
+  if (ec) return;
+  if (corpus_changed_ && *corpus_changed_ != changed) {
+    news_ = Clock::now();
+    since_news_ = 0;
+  }
+  corpus_changed_ = changed;
+}
+
+void KernelCampaign::reap(bool kill) {
+  for (Worker& worker : workers_) {
+    if (!worker.process) continue;
+    if (const auto ended = worker.process->poll()) {
+      worker.process.reset();
+      if (*ended != Ended{} && ended->code != cannot_store) record_crash(worker, describe(*ended));
+    } else if (kill) {
+      worker.process.reset(); // its case stays the one in work
+    }
+    collect_findings(worker);
+  }
+}
+
+void KernelCampaign::count() {
+  std::vector<std::uint8_t> seen(max_seen_blocks / 8);
+  CampaignReport& report = summary_.report;
+  report.cases = report.suspects_not_confirmed = report.inconclusive = 0;
+  summary_.hits = summary_.not_run = summary_.blocks = summary_.blocks_seen = 0;
+  summary_.worst_ratio = 0;
+  for (const Worker& worker : workers_) {
+    const WorkerStatus& status = *worker.status;
+    report.cases += status.cases;
+    summary_.hits += status.hits;
+    report.suspects_not_confirmed += status.suspects_not_confirmed;
+    report.inconclusive += status.inconclusive;
+    summary_.not_run += status.not_run;
+    summary_.blocks = std::max<std::uint64_t>(summary_.blocks, status.blocks);
+    summary_.worst_ratio = std::max<double>(summary_.worst_ratio, status.worst_ratio);
+    for (std::size_t i = 0; i < seen.size(); ++i)
+      seen[i] |= status.blocks_seen[i].load(std::memory_order_relaxed);
+  }
+  for (const std::uint8_t byte : seen) summary_.blocks_seen += static_cast<unsigned>(std::popcount(byte));
+  report.seconds = ran_;
+}
+
+double KernelCampaign::since_news_on_the_clock() const {
+  return news_ ? std::chrono::duration<double>(Clock::now() - *news_).count() : -1;
+}
+
+Result<void> KernelCampaign::end(bool ended) {
+  for (Worker& worker : workers_) collect_findings(worker);
+  for (const auto& [signature, event] : being_minimized_)
+    if (!told_.contains(signature)) announce(event);
+  for (CampaignFinding& found : summary_.report.findings)
+    if (const auto hits = FindingStore(options_->out).hits(found.finding.signature)) found.hits = *hits;
+  count();
+  if (const auto broken = mend_corpus(kernel_->corpora.front()); broken && *broken > 0)
+    console_->note(fmt::format("assay: {}: {} half-written, removed", kernel_->corpora.front().string(),
+                               counted(*broken, "unit")));
+  if (!ended) return {};
+  ASSAY_TRY_VOID(folder_.write({record_command(), seed_, true}));
+  std::error_code ignored;
+  for (const Worker& worker : workers_) {
+    fs::remove(worker.status_path, ignored);
+    fs::remove(worker.findings_path, ignored);
+  }
+  return {};
+}
+
+} // namespace assay
