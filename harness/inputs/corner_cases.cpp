@@ -62,6 +62,8 @@ class Sweep {
           if (pass == Pass::forward && space_.has_backward && kind != Kind::specials)
             add_kind(small, kind, i, Pass::backward);
         }
+    for (const Kind kind : {Kind::specials, Kind::zero, Kind::largest, Kind::subnormal})
+      for (std::size_t k = 0; k < space_.dtypes.size(); ++k) add_kind_everywhere(small, kind);
     for (std::size_t d = 0; d < space_.dims.size(); ++d)
       for (const std::int64_t size : corner_sizes(space_.dims[d])) {
         Dims dims = small;
@@ -74,6 +76,14 @@ class Sweep {
         for (auto& [name, value] : dims) value = name == range.name ? size : std::min<std::int64_t>(value, 2);
         add_everywhere(dims);
       }
+    for (std::size_t d = 0; d < space_.written.size(); ++d)
+      for (const std::int64_t written : space_.written[d])
+        for (const std::int64_t step : {-1, 0, 1}) {
+          Dims dims = small;
+          for (auto& [name, value] : dims) value = std::min<std::int64_t>(value, 3);
+          dims[d].second = legal_size(space_.dims[d], written + step * space_.dims[d].multiple_of);
+          add_next(dims);
+        }
     for (std::size_t d = 0; d < space_.dims.size(); ++d)
       for (const std::int64_t size : limit_sizes(space_.dims[d])) {
         Dims dims;
@@ -136,6 +146,24 @@ class Sweep {
     add(std::move(result));
   }
 
+  // What shows only where two inputs meet: infinity and its negative, zero and zero.
+  void add_kind_everywhere(const Dims& dims, Kind kind) {
+    constexpr double often = 0.5; // share of special values
+    Dims longer = dims;
+    if (!longer.empty())
+      longer.back().second = std::max(longer.back().second, legal_size(space_.dims.back(), 40));
+    Case result = plain(longer, next_dtype(), Pass::forward);
+    int changed = 0;
+    for (TensorInput& input : result.inputs) {
+      const auto spec = std::ranges::find(space_.inputs, input.tensor, &InputSpec::name);
+      if (!fits(kind, spec->domain)) continue;
+      input.distribution = make_distribution(kind);
+      if (kind == Kind::specials) input.distribution.params[0].second = often;
+      ++changed;
+    }
+    if (changed > 1) add(std::move(result));
+  }
+
   // Every type and pass; every other one with strides and offsets where they are allowed.
   void add_everywhere(const Dims& dims) {
     for (const DType dtype : space_.dtypes)
@@ -152,6 +180,13 @@ class Sweep {
         }
         add(std::move(result));
       }
+  }
+
+  // Types and passes in turn.
+  void add_next(const Dims& dims) {
+    const Pass pass =
+        space_.has_backward && (turn_ / space_.dtypes.size()) % 2 ? Pass::backward : Pass::forward;
+    add(plain(dims, next_dtype(), pass));
   }
 
   DType next_dtype() { return space_.dtypes[turn_++ % space_.dtypes.size()]; }

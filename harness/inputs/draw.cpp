@@ -182,7 +182,8 @@ Layout draw_layout(const Shape& shape, const LayoutText& allowed, Rng& rng) {
 
 Dims draw_dims(const CaseSpace& space, Rng& rng) {
   Dims dims;
-  for (const DimRange& range : space.dims) dims.emplace_back(range.name, draw_size(range, space.learnt, rng));
+  for (std::size_t d = 0; d < space.dims.size(); ++d)
+    dims.emplace_back(space.dims[d].name, draw_size(space.dims[d], known_sizes(space, d, rng), rng));
   const std::uint64_t luck = rng.below(100);
   const std::int64_t share = usual_share * (luck < 60 ? 64 : luck < 94 ? 16 : 1);
   if (!fit_budgets(dims, space, share)) fit_budgets(dims, space);

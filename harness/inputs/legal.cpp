@@ -116,8 +116,15 @@ bool within_budgets(const Dims& dims, const CaseSpace& space, std::int64_t share
   };
   return std::ranges::all_of(space.budgets, [&](const Budget& budget) {
     const auto amount = budget.amount.evaluate(scope);
-    return amount && *amount <= std::max<std::int64_t>(budget.limit / share, 1);
+    const std::int64_t limit = share == 1 ? budget.whole_limit : budget.limit / share;
+    return amount && *amount <= std::max<std::int64_t>(limit, 1);
   });
+}
+
+std::span<const std::int64_t> known_sizes(const CaseSpace& space, std::size_t dim, Rng& rng) {
+  const bool written = dim < space.written.size() && !space.written[dim].empty();
+  if (written && (space.learnt.empty() || rng.chance(0.5))) return space.written[dim];
+  return space.learnt;
 }
 
 bool fit_budgets(Dims& dims, const CaseSpace& space, std::int64_t share) {

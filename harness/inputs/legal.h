@@ -42,6 +42,10 @@ bool within_budgets(const Dims& dims, const CaseSpace& space, std::int64_t share
 // What drawn and mutated cases take of the budgets; only the sweep takes all.
 inline constexpr std::int64_t usual_share = 4;
 
+// The sizes at which something is known to turn along a dim: in the manifest's words or, where there are
+// both, as often in what device code compared.
+std::span<const std::int64_t> known_sizes(const CaseSpace& space, std::size_t dim, Rng& rng);
+
 // Halves the dims that exceed their smallest by most until the budgets hold; false where even the smallest do
 // not.
 bool fit_budgets(Dims& dims, const CaseSpace& space, std::int64_t share = 1);

@@ -54,7 +54,7 @@ void mutate_dims(Case& test_case, const CaseSpace& space, Rng& rng) {
     break;
   }
   default:
-    size = draw_size(range, space.learnt, rng);
+    size = draw_size(range, known_sizes(space, d, rng), rng);
     break;
   }
 }

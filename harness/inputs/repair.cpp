@@ -114,6 +114,21 @@ Result<void> make_legal(Case& test_case, const CaseSpace& space, bool keep_place
   return {};
 }
 
+namespace {
+
+// Whether every size can be worked out at all: one that divides by zero is no matter of budgets.
+Result<void> sizes_evaluate(const Dims& dims, const CaseSpace& space) {
+  for (const InputSpec& spec : space.inputs) ASSAY_TRY_VOID(shape_of(spec, dims));
+  const Scope scope = [&](std::string_view name) -> std::optional<std::int64_t> {
+    const std::int64_t value = dim_value(dims, name);
+    return value < 0 ? std::nullopt : std::optional(value);
+  };
+  for (const Budget& budget : space.budgets) ASSAY_TRY_VOID(budget.amount.evaluate(scope));
+  return {};
+}
+
+} // namespace
+
 Result<Case> repair(Case test_case, const CaseSpace& space) {
   test_case.manifest = space.manifest;
   test_case.source_hash = space.source_hash;
@@ -121,8 +136,10 @@ Result<Case> repair(Case test_case, const CaseSpace& space) {
   test_case.expect = {};
   test_case.lines = {};
   ASSAY_TRY(Dims dims, legal_dims(test_case.dims, space));
-  if (!fit_budgets(dims, space))
+  if (!fit_budgets(dims, space)) {
+    ASSAY_TRY_VOID(sizes_evaluate(dims, space));
     return user_error({}, "even the smallest dims exceed the budget of elements");
+  }
   test_case.dims = std::move(dims);
   ASSAY_TRY_VOID(make_legal(test_case, space));
   return test_case;

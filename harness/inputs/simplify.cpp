@@ -287,6 +287,13 @@ class Simplifier {
     for (const DistributionRule& simpler_rule : distribution_rules()) {
       if (simpler_rule.kind > rule->kind) break; // its own kind once more, at its defaults
       offer_input(which, [&](TensorInput& input) { return set_kind(input, get(input), simpler_rule.kind); });
+      for (std::size_t p = 0; p < simpler_rule.params.size(); ++p)
+        if (simpler_rule.params[p].name == "place") // at the ends of a line rather than inside
+          for (const double place : {0.0, 1.0})
+            offer_input(which, [&](TensorInput& input) {
+              return set_kind(input, get(input), simpler_rule.kind) &&
+                     (get(input).params[p].second = place, true);
+            });
       if (simpler_rule.kind == DistributionKind::constant) // a constant as large as what it replaces
         for (const auto& [name, value] : now.params)
           offer_input(which, [&](TensorInput& input) {

@@ -30,11 +30,11 @@ struct InputSpec {
   LayoutText layout;     // what its memory may differ in from a dense one (none of the flags: nothing)
 };
 
-// A quantity over the dims that no case of the search may exceed: elements of a tensor, of all, steps of the
-// formula.
+// A quantity over the dims that no case of the search may exceed: elements of a tensor, threads of a launch.
 struct Budget {
   Expression amount;
   std::int64_t limit = 0;
+  std::int64_t whole_limit = 0; // for the few cases that take the whole budgets
 };
 
 struct CaseSpace {
@@ -47,7 +47,9 @@ struct CaseSpace {
   std::vector<InputSpec> inputs; // in the op's order
   Tolerance tolerance;
   std::int64_t element_budget = std::int64_t{1} << 20; // elements of all inputs together
-  std::vector<Budget> budgets;      // outputs, scratch, work: whatever else must stay small
+  std::vector<Budget> budgets; // outputs, scratch, work: whatever else must stay small
+  std::vector<std::vector<std::int64_t>>
+      written;                      // of each dim: sizes in the manifest's expressions; may be empty
   std::vector<std::int64_t> learnt; // sizes seen in comparisons of device code
 };
 

@@ -18,6 +18,8 @@ constexpr std::array<Axis, axis_count> passes{
     Axis::params, Axis::materialise, Axis::overrides, Axis::values, Axis::seeds,
 };
 
+constexpr std::size_t slow_elements = std::size_t{1} << 15;
+
 class Shrinker {
  public:
   Shrinker(const Case& failing, const CaseSpace& space, const ShouldKeep& should_keep,
@@ -28,6 +30,7 @@ class Shrinker {
   }
 
   Minimized run() {
+    if (elements_off_base(result_.test_case, space_) > slow_elements) plainest_values();
     for (bool shrunk = true; shrunk && result_.complete;) {
       shrunk = false;
       for (const Axis axis : passes) shrunk = exhaust(axis) || shrunk;
@@ -46,6 +49,23 @@ class Shrinker {
     if (!refused_.insert(to_text(candidate)).second) return false;
     ++result_.runs;
     return should_keep_(candidate);
+  }
+
+  // Where every run takes its time, one value everywhere before anything else: most faults of large shapes
+  // are about places.
+  void plainest_values() {
+    constexpr std::size_t on_all_inputs = 2; // the boldest: all zero, all one constant
+    for (const Axis axis : {Axis::patches, Axis::distributions}) {
+      std::vector<Case> candidates = simplifications(result_.test_case, space_, axis);
+      candidates.resize(std::min(candidates.size(), on_all_inputs));
+      for (Case& candidate : candidates) {
+        if (out_of_budget()) return;
+        if (!keeps(candidate)) continue;
+        result_.test_case = std::move(candidate);
+        ++result_.steps;
+        break;
+      }
+    }
   }
 
   bool step(Axis axis) {

@@ -2,6 +2,7 @@
 #include "harness/inputs/legal.h"
 #include "spaces.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -154,8 +155,10 @@ TEST(Space, budgets_hold_and_an_impossible_one_is_told) {
   CaseSpace space = test::attention_space();
   Rng rng(6);
   for (int i = 0; i < 300; ++i) ASSERT_TRUE(within_budgets(draw_case(space, rng).dims, space, usual_share));
-  space.budgets.push_back({test::expression("heads"), 1});
-  EXPECT_FALSE(repair(Case{}, space).has_value());
+  space.budgets.push_back({test::expression("heads"), 1, 1});
+  EXPECT_THAT(repair(Case{}, space).error().message, ::testing::HasSubstr("exceed the budget"));
+  space.budgets.back() = {test::expression("1 / (heads - heads)"), 1, 1};
+  EXPECT_THAT(repair(Case{}, space).error().message, ::testing::HasSubstr("divides by zero"));
 }
 
 TEST(Space, corner_cases_are_few_sound_and_start_small) {
@@ -184,6 +187,28 @@ TEST(Space, every_dim_is_taken_to_its_limit) {
   space.dims[0].max = 300000;
   const auto at_limit = [](const Case& c) { return c.dims[0].second == 300000; };
   EXPECT_TRUE(std::ranges::any_of(corner_cases(space), at_limit));
+}
+
+TEST(Space, sizes_that_the_manifest_names_are_tried) {
+  CaseSpace space = test::norm_space();
+  space.written = {{}, {1536}};
+  std::set<std::int64_t> cols;
+  for (const Case& c : corner_cases(space)) cols.insert(c.dims[1].second);
+  for (const std::int64_t size : {1535, 1536, 1537}) EXPECT_TRUE(cols.contains(size)) << size;
+  Rng rng(1);
+  int drawn = 0;
+  for (int i = 0; i < 1000; ++i) drawn += draw_case(space, rng).dims[1].second == 1536;
+  EXPECT_GT(drawn, 5);
+}
+
+TEST(Space, few_cases_take_the_whole_of_a_budget) {
+  CaseSpace space = test::norm_space();
+  space.dims[0].max = 70000;
+  space.budgets.push_back({test::expression("rows * 128"), 1 << 20, 1 << 24});
+  const auto large = [](const Case& c) { return c.dims[0].second >= 65536; };
+  EXPECT_TRUE(std::ranges::any_of(corner_cases(space), large));
+  Rng rng(7);
+  for (int i = 0; i < 1000; ++i) ASSERT_FALSE(large(draw_case(space, rng)));
 }
 
 } // namespace

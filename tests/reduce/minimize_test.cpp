@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace assay {
@@ -70,6 +71,29 @@ TEST(Minimize, ColumnsStayWhereTheFaultNeedsThem) {
   EXPECT_EQ(small.test_case.dims[0].second, 1);
   EXPECT_EQ(small.test_case.dims[1].second, 257);
   EXPECT_EQ(elements_off_base(small.test_case, space), 0u);
+}
+
+TEST(Minimize, ValuesOfALargeTensorAreLetGoFirst) {
+  CaseSpace space = matrix_space();
+  space.dims[0].max = 70000;
+  const Case failing = matrix_case(65537, 2, "normal(mean=0, stddev=1)", space);
+  const auto many_rows = [](const Case& candidate) { return candidate.dims[0].second > 65535; };
+  const Minimized hurried = minimize(failing, space, many_rows, {std::chrono::seconds(60), 2});
+  EXPECT_EQ(elements_off_base(hurried.test_case, space), 0u);
+  const Minimized small = minimize(failing, space, many_rows);
+  EXPECT_EQ(small.test_case.dims[0].second, 65536);
+  EXPECT_EQ(small.test_case.dims[1].second, 1);
+}
+
+TEST(Minimize, OnePlaceAtTheEndOfALineIsEnough) {
+  const CaseSpace space = matrix_space();
+  const Case failing = matrix_case(1, 1000, "normal(mean=0, stddev=1)", space);
+  const Minimized small = minimize(failing, space, [](const Case& candidate) {
+    const std::vector<double> x = values(candidate);
+    return x.size() > 800 && std::ranges::max_element(x) - x.begin() > 799;
+  });
+  EXPECT_EQ(small.test_case.dims[1].second, 801);
+  EXPECT_LE(elements_off_base(small.test_case, space), 1u);
 }
 
 TEST(Minimize, AnUnshrinkableCaseComesBackAsItIs) {
