@@ -15,15 +15,19 @@ bool bias_applies(DType type) {
   return type == DType::f16 || type == DType::bf16 || type == DType::f8e4m3 || type == DType::f8e5m2;
 }
 
-void pool(SignedErrors& into, const Comparands& c, std::span<const double> values) {
+void pool(SignedErrors& into, const Comparands& c, std::span<const double> values, double least) {
   const double largest = format_of(c.dtype).largest;
   for_each_counted(c, [&](std::size_t i, double rounded, double low) {
     const double g = c.golden[i];
-    if ((rounded == g && low == 0) || std::fabs(g) > largest || !std::isfinite(values[i])) return;
+    if ((rounded == g && low == 0) || std::fabs(g) > largest || std::fabs(g) < least ||
+        !std::isfinite(values[i]))
+      return;
     into.golden.push_back(g);
     into.error.push_back(signed_error_in_ulps(c.dtype, g, low, values[i]));
   });
 }
+
+double least_unflushed(double flush_terms) { return 0x1p-126 * 0x1p16 * flush_terms; }
 
 MeanError mean_error(const SignedErrors& errors) {
   ASSAY_CHECK(errors.golden.size() == errors.error.size(), "{} values, {} errors", errors.golden.size(),

@@ -14,12 +14,16 @@ namespace assay {
 bool bias_applies(DType type);
 
 // Signed errors of one implementation, pooled over cases (seeds) of one output. Only elements count whose g
-// is neither representable nor saturated, and where g, G, r and t are finite.
+// is neither representable nor saturated, at least `least` in magnitude, and where g, G, r and t are finite.
 struct SignedErrors {
   std::vector<double> golden;
   std::vector<double> error; // in output ULPs, positive away from zero
 };
-void pool(SignedErrors& into, const Comparands& comparands, std::span<const double> values);
+void pool(SignedErrors& into, const Comparands& comparands, std::span<const double> values, double least = 0);
+
+// `least` where the kernel may flush subnormal terms of a sum (GateRule::flush_terms): what they add up to is
+// less than 2^-16 of such an element, and no bias of its own.
+double least_unflushed(double flush_terms);
 
 struct MeanError {
   std::int64_t count = 0;

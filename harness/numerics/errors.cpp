@@ -67,11 +67,12 @@ Standing standing(const Comparands& c, std::size_t i, double rounded, const Allo
   const bool at_edge = format.overflow == Overflow::to_infinity && to_edge <= threshold;
   const bool edge_value = std::isfinite(t) || (std::isinf(t) && std::signbit(t) == std::signbit(g));
   // r infinite like g's edge: its store overflowed. Anything else that is not finite: its arithmetic did.
-  const bool store_overflowed =
-      by_envelope || (std::isinf(c.reference[i]) && std::signbit(c.reference[i]) == std::signbit(g));
+  const bool like_edge = std::isinf(c.reference[i]) && std::signbit(c.reference[i]) == std::signbit(g);
 
-  if (at_edge && edge_value && (legal_finite || store_overflowed)) return Standing::overflow_edge;
-  if (std::isfinite(rounded) && !legal_finite) return Standing::formula_overflow;
+  if (at_edge && edge_value && (legal_finite || by_envelope || like_edge)) return Standing::overflow_edge;
+  // An envelope counts an infinity that G shares as no error.
+  const bool arithmetic_overflowed = !legal_finite && (std::isfinite(rounded) || by_envelope || !like_edge);
+  if (arithmetic_overflowed) return Standing::formula_overflow;
   return Standing::wrong;
 }
 

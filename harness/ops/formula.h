@@ -50,6 +50,7 @@ struct TensorSpec {
   DType type = DType::f32; // meaningful where has_type; else the case's type T
   bool has_type = false;
   bool is_optional = false;
+  bool is_cleared = false; // starts at 0
   Domain::Kind domain = Domain::Kind::real;
   const char* limit = "";
   bool has_specials = false;
@@ -83,6 +84,12 @@ struct TensorSpec {
   constexpr TensorSpec optional() const {
     TensorSpec spec = *this;
     spec.is_optional = true;
+    return spec;
+  }
+  // The host clears this output before the launch.
+  constexpr TensorSpec cleared() const {
+    TensorSpec spec = *this;
+    spec.is_cleared = true;
     return spec;
   }
   // The operator defines its result where this input holds NaN or infinities.

@@ -21,7 +21,7 @@ struct Logsumexp {
     run.lines(rows, [](auto& line) {
       const auto r = line.index(), n = line.size(cols);
       const auto row = [&](auto i) { return line.load(x, {r, i}); };
-      const auto largest = line.max(n, row);
+      const auto largest = largest_of(line, n, row);
       if (abs(largest) == line.number(__builtin_huge_val())) {
         line.store(y, {r}, largest);
       } else if (line.algorithm() == online) {

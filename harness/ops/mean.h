@@ -13,12 +13,17 @@ struct Mean {
   static constexpr auto y = TensorSpec::output(1, "y", "rows");
   static constexpr TensorSpec tensors[] = {x, y};
   static constexpr bool reduces = true;
+  // How the number of terms is divided by: it matters where every sum is exact, or the terms are subnormal.
+  static constexpr const char* algorithms[] = {"divided", "by_reciprocal", "terms_scaled"};
 
   template <class Run> static void forward(Run& run) {
     run.lines(rows, [](auto& line) {
       const auto r = line.index(), n = line.size(cols);
       const auto row = [&](auto i) { return line.load(x, {r, i}); };
-      line.store(y, {r}, line.sum(n, row) / n);
+      if (line.algorithm() == 0 || n == 0) return line.store(y, {r}, line.sum(n, row) / n);
+      const auto inverse = line.number(1) / n;
+      if (line.algorithm() == 1) return line.store(y, {r}, line.sum(n, row) * inverse);
+      line.store(y, {r}, line.sum(n, [&](auto i) { return row(i) * inverse; }));
     });
   }
 };

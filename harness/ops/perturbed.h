@@ -67,7 +67,9 @@ template <class Real> struct FunctionError : Perturbed<FunctionError<Real>, Real
   }
   static FunctionError after_add(Real, Real, Real r) { return r; }
   static FunctionError after_multiply(Real, Real, Real r) { return r; }
-  static FunctionError after_divide(Real, Real, Real r) {
+  static FunctionError after_divide(Real, Real b, Real r) {
+    if (number_context.approximate && approximate_quotient_is_zero(b) && off(Real(1), 1) < 1)
+      return std::copysign(Real(0), r);
     return r == 0 ? r : off(r, documented_division_error<Real>(r, number_context.approximate));
   }
   template <Function function> static FunctionError after(Real x, Real r) {

@@ -12,7 +12,7 @@ struct ScatterAddRows {
   static constexpr auto x = TensorSpec::input(0, "x", "rows, cols").specials();
   static constexpr auto index =
       TensorSpec::input(1, "index", "rows").as(DType::i32).in(Domain::Kind::index, "table_rows");
-  static constexpr auto y = TensorSpec::output(2, "y", "table_rows, cols");
+  static constexpr auto y = TensorSpec::output(2, "y", "table_rows, cols").cleared();
   static constexpr TensorSpec tensors[] = {x, index, y};
   static constexpr bool reduces = true;
 

@@ -10,6 +10,18 @@ template <class Number> Number rescale(const Number& from, const Number& to) {
   return from == to && to == Number(-__builtin_huge_val()) ? Number(1) : exp(from - to);
 }
 
+// The maximum. exp(x - m) may be had as exp2(x * log2(e) - m * log2(e)); where m * log2(e) overflows, what is
+// not a number proves nothing.
+template <class Line, class Row> auto largest_of(const Line& line, long long n, const Row& row) {
+  auto largest = line.max(n, row);
+  if constexpr (Line::is_golden) {
+    constexpr double log2_e = 1.4426950408889634;
+    if (largest.finite() && !(__builtin_fabs(largest.high) * log2_e < Line::Number::largest))
+      largest.overflows = true;
+  }
+  return largest;
+}
+
 // The largest of some elements, and the sum of exp(element - largest).
 template <class Number> struct SoftmaxState {
   Number largest, total;
@@ -34,7 +46,7 @@ template <class Line, class Row>
 auto softmax_state(const Line& line, long long n, const Row& row, int algorithm = two_pass) {
   using Number = typename Line::Number;
   if (algorithm == online) return online_state(line, n, row);
-  const Number largest = line.max(n, row);
+  const Number largest = largest_of(line, n, row);
   return SoftmaxState<Number>{largest, line.sum(n, [&](auto i) { return exp(row(i) - largest); })};
 }
 
@@ -49,7 +61,7 @@ auto softmax_row(Line& line, long long n, const Row& row, int algorithm = two_pa
     line.each(n, [&](auto i) { p[i] = exp(row(i) - state.largest) / state.total; });
     return p;
   }
-  const Number largest = line.max(n, row);
+  const Number largest = largest_of(line, n, row);
   line.each(n, [&](auto i) { p[i] = exp(row(i) - largest); });
   const Number total = line.sum(n, [&](auto i) { return p[i]; });
   line.each(n, [&](auto i) { p[i] = p[i] / total; });

@@ -17,19 +17,20 @@ auto moments(const Line& line, long long n, const Row& row, int algorithm = two_
   using Number = typename Line::Number;
   using State = Moments<Number>;
   if (algorithm != two_passes) {
-    return line.combine(
-        n, [&](auto i) { return State{row(i), 0, 1}; },
-        [algorithm](const State& a, const State& b) {
-          const long long count = a.count + b.count;
-          const Number delta = b.mean - a.mean;
-          if (algorithm == welford_by_updates && b.count == 1) {
-            const Number mean = a.mean + delta / count;
-            return State{mean, a.squares + delta * (b.mean - mean), count};
-          }
-          const Number share = Number(b.count) / count;
-          return State{a.mean + delta * share, a.squares + b.squares + delta * delta * a.count * share,
-                       count};
-        });
+    const auto merge = [algorithm](const State& a, const State& b) {
+      const long long count = a.count + b.count;
+      const Number delta = b.mean - a.mean;
+      if (algorithm == welford_by_updates && b.count == 1) {
+        const Number mean = a.mean + delta / count;
+        return State{mean, a.squares + delta * (b.mean - mean), count};
+      }
+      const Number share = Number(b.count) / count;
+      return State{a.mean + delta * share, a.squares + b.squares + delta * delta * a.count * share, count};
+    };
+    const State all = line.combine(n, [&](auto i) { return State{row(i), 0, 1}; }, merge);
+    // Threads without elements merge too. It changes no numbers, but infinity, and what is infinite when
+    // squared, becomes NaN.
+    return merge(all, State{0, 0, 0});
   }
   const Number mean = line.sum(n, row) / n;
   if (line.one_pass_variance()) { // a suspect (method: section 10): no legal algorithm
@@ -40,14 +41,7 @@ auto moments(const Line& line, long long n, const Row& row, int algorithm = two_
     const Number deviation = row(i) - mean;
     return deviation * deviation;
   };
-  Number squares = line.sum(n, square);
-  // Where nothing varies a legal algorithm may still meet x^2: what is merged into an empty part deviates by
-  // x from its mean of 0.
-  if constexpr (Line::is_golden) {
-    const Number reach = line.sum(n, [&](auto i) { return row(i) * row(i); });
-    squares.overflows = squares.overflows || reach.overflows;
-  }
-  return State{mean, squares, n};
+  return State{mean, line.sum(n, square), n};
 }
 
 } // namespace assay

@@ -34,7 +34,7 @@ UlpResult ulps_by_envelope(const Trial& trial, std::size_t i, const Envelope& en
   std::vector<double> rounded(golden.value.size());
   round_values(trial.tensors[i].dtype, golden.value, golden.value_low, rounded);
   return check_ulps(trial.tensors[i].dtype, rounded, trial.target[i], envelope.distance(i),
-                    ulp_limit(tolerance, trial.tensors[i].dtype, op), golden.formula_overflows);
+                    ulp_limit(tolerance, trial.tensors[i].dtype, op), ulp_exclusions(trial, i, tolerance));
 }
 
 // target_error / threshold'. Where every legal evaluation is exact threshold' is 0, and one unit in the
@@ -272,10 +272,11 @@ class Confirmer {
     std::vector<SignedErrors> legal(orders.size() + 1);
     const auto pool_trial = [&](const Trial& trial, std::size_t i) {
       const Comparands comparands = comparands_of(trial, i);
-      pool(target, comparands, trial.target[i]);
-      pool(legal[0], comparands, trial.reference[i].value);
+      const double least = least_unflushed(gate_rule(trial, i, case_.tolerance, op_.info()).flush_terms);
+      pool(target, comparands, trial.target[i], least);
+      pool(legal[0], comparands, trial.reference[i].value, least);
       for (std::size_t k = 0; k < orders.size(); ++k)
-        pool(legal[k + 1], comparands, evaluate_tested(op_, trial, orders[k])[i].value);
+        pool(legal[k + 1], comparands, evaluate_tested(op_, trial, orders[k])[i].value, least);
     };
     pool_trial(trial_, suspect.report);
     std::set<std::uint64_t> seen{fingerprint(trial_)};

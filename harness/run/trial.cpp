@@ -178,8 +178,8 @@ class Assessment {
     std::vector<std::uint64_t> legal(rounded.size());
     widen_distances(report.dtype, rounded, trial_->reference[i].value, legal);
     const double limit = ulp_limit(case_->tolerance, report.dtype, kernel_->op().info());
-    const UlpResult result =
-        check_ulps(report.dtype, rounded, trial_->target[i], legal, limit, golden.formula_overflows);
+    const UlpResult result = check_ulps(report.dtype, rounded, trial_->target[i], legal, limit,
+                                        ulp_exclusions(*trial_, i, case_->tolerance));
     if (result.violations == 0) return;
     report.ulp_distance = result.worst_distance;
     look_at(i, result.worst_element);
@@ -192,14 +192,16 @@ class Assessment {
 
   void judge_bias(std::size_t i) {
     SignedErrors errors;
-    pool(errors, comparands_of(*trial_, i), trial_->target[i]);
+    const double least =
+        least_unflushed(gate_rule(*trial_, i, case_->tolerance, kernel_->op().info()).flush_terms);
+    pool(errors, comparands_of(*trial_, i), trial_->target[i], least);
     if (std::ssize(errors.error) < bias_suspect_elements) return;
     double sum = 0;
     for (const double error : errors.error) sum += error;
     if (std::abs(sum) <= bias_limit * static_cast<double>(errors.error.size())) return;
     const MeanError target = mean_error(errors);
     SignedErrors reference_errors;
-    pool(reference_errors, comparands_of(*trial_, i), trial_->reference[i].value);
+    pool(reference_errors, comparands_of(*trial_, i), trial_->reference[i].value, least);
     const MeanError reference = mean_error(reference_errors);
     if (std::abs(target.mean) <= bias_sigmas * target.standard_error ||
         std::abs(reference.mean) >= legal_bias_limit)
@@ -291,6 +293,16 @@ Comparands comparands_of(const Trial& trial, std::size_t i) {
   comparands.reference = trial.reference[i].value;
   comparands.target = trial.target[i];
   return comparands;
+}
+
+std::vector<std::uint8_t> ulp_exclusions(const Trial& trial, std::size_t i, const Tolerance& tolerance) {
+  const Evaluated& golden = trial.golden[i];
+  std::vector<std::uint8_t> excluded = golden.formula_overflows;
+  if (!tolerance.flush_subnormals) return excluded;
+  excluded.resize(golden.value.size());
+  for (std::size_t k = 0; k < excluded.size(); ++k)
+    if (std::fabs(trial.target[i][k] - golden.value[k]) <= 0x1p-126) excluded[k] = 1;
+  return excluded;
 }
 
 GateRule gate_rule(const Trial& trial, std::size_t i, const Tolerance& tolerance, const OpInfo& op) {

@@ -78,6 +78,10 @@ GateRule gate_rule(const Trial& trial, std::size_t i, const Tolerance& tolerance
 // Elementwise operators: how many representable values an element may be off.
 double ulp_limit(const Tolerance& tolerance, DType dtype, const OpInfo& op);
 
+// Elements of tensors[i] that the rule of representable values leaves out: where the formula itself
+// overflows, and, where the kernel may flush subnormals, those off by no more than that.
+std::vector<std::uint8_t> ulp_exclusions(const Trial& trial, std::size_t i, const Tolerance& tolerance);
+
 Problem problem_of(const Plan& plan, std::span<const Tensor> inputs);
 // What an instrument makes of the trial's inputs: one entry for each of trial.tensors.
 std::vector<Evaluated> evaluate_tested(const Op& op, const Trial& trial, const Instrument& instrument);

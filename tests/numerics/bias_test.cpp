@@ -37,6 +37,18 @@ TEST(bias, what_saturates_does_not_count) {
   EXPECT_EQ(errors.error, (std::vector<double>{-0.375})); // 12 of a spacing of 32
 }
 
+TEST(bias, what_flushed_terms_may_make_of_it_does_not_count) {
+  // 1000 terms of up to 2^-126 each are 2^-16 of 1000 * 2^-110.
+  const double least = least_unflushed(1000);
+  EXPECT_EQ(least, 1000 * 0x1p-110);
+  const std::vector<double> golden{least * 1.001, -0.999 * least}, values{0, 0};
+  SignedErrors errors;
+  pool(errors, {.dtype = DType::bf16, .golden = golden, .reference = values, .target = values}, values,
+       least);
+  EXPECT_EQ(errors.golden, (std::vector<double>{golden[0]}));
+  EXPECT_EQ(least_unflushed(0), 0);
+}
+
 TEST(bias, standard_error_by_hand) {
   // All distinct: s^2 / n with s^2 = ((-1)^2 + 0 + 1^2) / 2 = 1, so sqrt(1/3).
   const MeanError distinct = mean_error({{1, 2, 3}, {0, 1, 2}});

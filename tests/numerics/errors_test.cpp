@@ -111,6 +111,14 @@ TEST(structure, where_legal_evaluations_disagree_with_g_nothing_follows) {
   EXPECT_EQ(structure.first_wrong, 1);
 }
 
+TEST(structure, beyond_the_overflow_a_legal_nan_proves_nothing) {
+  // g rounds to infinity, but the reference met infinity times 0 on its way.
+  EXPECT_EQ(standing_of({DType::bf16, 3.41e38, nan, nan}), Standing::formula_overflow);
+  EXPECT_EQ(standing_of({DType::bf16, 3.41e38, -infinity, nan}), Standing::formula_overflow);
+  EXPECT_EQ(standing_of({DType::bf16, 3.41e38, infinity, nan}), Standing::wrong);
+  EXPECT_EQ(standing_of({DType::bf16, 3.41e38, nan, infinity}), Standing::same_special);
+}
+
 TEST(structure, saturating_types_have_no_infinity) {
   EXPECT_EQ(standing_of({DType::f8e4m3, 1e9, 448, 448}), Standing::judged);
   EXPECT_EQ(standing_of({DType::f8e4m3, -infinity, -448, -448}), Standing::judged);

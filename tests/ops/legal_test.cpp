@@ -1,0 +1,84 @@
+// What right kernels do beside the plain formula: each is a legal evaluation, or the formula says that it
+// overflows there.
+#include "tests/ops/problem.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace assay::testing {
+namespace {
+
+int algorithm_named(const Op& op, std::string_view name) {
+  const auto& names = op.info().algorithms;
+  return static_cast<int>(std::ranges::find(names, name) - names.begin());
+}
+
+double first(const OwnedProblem& problem, std::string_view output, std::string_view algorithm) {
+  Instrument plain;
+  plain.algorithm = algorithm_named(problem.op, algorithm);
+  return named(problem.evaluate(plain), output).value.front();
+}
+
+OwnedProblem row_of(const char* op, const std::vector<double>& x, DType dtype = DType::f32) {
+  OwnedProblem problem(*find_op(op), Pass::forward, dtype, {1, static_cast<std::int64_t>(x.size())});
+  problem.set("x", x);
+  return problem;
+}
+
+TEST(Legal, WelfordMergesWithThreadsThatHadNoElement) {
+  // Mean 7/3, squares 16/9 + 1/9 + 25/9 = 42/9: nothing changes.
+  EXPECT_NEAR(first(row_of("variance", {1, 2, 4}), "y", "welford"), 14.0 / 9, 1e-6);
+  // 1e20 squared is infinite, and infinity times no elements NaN.
+  EXPECT_TRUE(std::isnan(first(row_of("variance", {1e20}), "y", "welford")));
+  EXPECT_EQ(first(row_of("variance", {1e20}), "y", "two_pass"), 0);
+}
+
+TEST(Legal, TheNumberOfTermsMayComeAsAReciprocal) {
+  // 41 times the float nearest to 1/41 rounds to 1 - 2^-24.
+  const OwnedProblem ones = row_of("mean", std::vector<double>(41, 1));
+  EXPECT_EQ(first(ones, "y", "divided"), 1);
+  EXPECT_EQ(first(ones, "y", "by_reciprocal"), 1 - 0x1p-24);
+  // 3/4 of the smallest subnormal rounds to it, four times.
+  const OwnedProblem subnormal = row_of("mean", {0x3p-149, 0x3p-149, 0x3p-149, 0x3p-149});
+  EXPECT_EQ(first(subnormal, "y", "divided"), 0x3p-149);
+  EXPECT_EQ(first(subnormal, "y", "terms_scaled"), 0x4p-149);
+}
+
+TEST(Legal, AScaledMaximumMayOverflow) {
+  for (const char* op : {"softmax", "log_softmax", "logsumexp"})
+    for (const double x : {2.3e38, 2.4e38}) { // times log2(e): 3.32e38 and 3.46e38, the largest is 3.40e38
+      const OwnedProblem problem = row_of(op, {x, 0});
+      const Evaluated y = named(problem.evaluate(instrument(Instrument::Number::golden)), "y");
+      EXPECT_EQ(y.formula_overflows.front() != 0, x > 2.36e38) << op << " " << x;
+    }
+}
+
+TEST(Legal, AnApproximateQuotientMayBeZeroBeyondTwoToThe126) {
+  OwnedProblem problem(*find_op("silu"), Pass::forward, DType::bf16, {1});
+  problem.set("x", {-88}); // 1 + exp(88) = 1.65e38, 2^126 = 8.5e37
+  Instrument down;
+  down.functions = Instrument::Functions::all_down;
+  EXPECT_LT(named(problem.evaluate(down), "y").value.front(), 0);
+  down.approximate = true;
+  EXPECT_EQ(named(problem.evaluate(down), "y").value.front(), 0);
+}
+
+TEST(Legal, TheZerosLeftOfAConvolutionMayMeetAnInfiniteWeight) {
+  OwnedProblem problem(*find_op("causal_conv1d"), Pass::forward, DType::f32, {1, 1, 3, 2});
+  problem.set("x", {1, 2, 3}).set("bias", {0}).set("weight", {std::numeric_limits<double>::infinity(), 1});
+  const Evaluated y = named(problem.evaluate(instrument(Instrument::Number::golden)), "y");
+  EXPECT_EQ(y.value.front(), 1);
+  EXPECT_EQ(y.formula_overflows, (std::vector<std::uint8_t>{1, 0, 0}));
+}
+
+TEST(Legal, ScatteredSumsStartAtZero) {
+  const auto& tensors = find_op("scatter_add_rows")->info().tensors;
+  for (const TensorInfo& tensor : tensors)
+    EXPECT_EQ(tensor.starts_at_zero, tensor.name == "y") << tensor.name;
+}
+
+} // namespace
+} // namespace assay::testing
