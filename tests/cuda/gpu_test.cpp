@@ -19,12 +19,14 @@ using ::testing::SizeIs;
 
 constexpr std::int64_t n = 1024;
 
-constexpr const char* source = R"(
+constexpr const char* head = R"(
 #include <assert.h>
-__device__ int launches;
 extern __shared__ float dynamic[];
 #define HEAD const int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < 1024) y[i] = 2 * x[i];
 #define PARAMETERS float *x, float *y, float *s, long long arg
+)";
+
+constexpr const char* plain_kernels = R"(
 extern "C" __global__ void right(PARAMETERS) { HEAD }
 extern "C" __global__ void just_past(PARAMETERS) { HEAD if (i == 0) y[1024] = 1; }
 extern "C" __global__ void just_before(PARAMETERS) { HEAD if (i == 0) y[-1] = 1; }
@@ -48,13 +50,20 @@ extern "C" __global__ void trapped(PARAMETERS) { HEAD if (i == 9) __trap(); }
 extern "C" __global__ void asserted(PARAMETERS) { HEAD assert(i != 9); }
 extern "C" __global__ void endless(PARAMETERS) { HEAD if (i == 0) while (*(volatile float*)x == x[0]) {} }
 extern "C" __global__ void divergent_barrier(PARAMETERS) { HEAD if (threadIdx.x < 64) __syncthreads(); }
+extern "C" __global__ void __launch_bounds__(1024, 1) wide(PARAMETERS) { HEAD }
+extern "C" __global__ void races(PARAMETERS) { HEAD if (threadIdx.x == 0) { atomicAdd(&s[0], 0.f); y[0] = clock64(); } }
+)";
+
+// Programs of their own: these have variables, or a heap, which start anew with every case.
+constexpr const char* heap_kernels = R"(
 extern "C" __global__ void exhausts_heap(PARAMETERS) {
   HEAD
   if (i == 0) { for (int k = 0; k < 4096; ++k) { float* p = (float*)malloc(1 << 20); p[0] = 1; y[0] += p[0]; } }
 }
+)";
+constexpr const char* variable_kernels = R"(
+__device__ int launches;
 extern "C" __global__ void counts(PARAMETERS) { HEAD if (i == 0) y[0] = ++launches; }
-extern "C" __global__ void __launch_bounds__(1024, 1) wide(PARAMETERS) { HEAD }
-extern "C" __global__ void races(PARAMETERS) { HEAD if (threadIdx.x == 0) { atomicAdd(&s[0], 0.f); y[0] = clock64(); } }
 )";
 
 struct Outcome {
@@ -70,18 +79,25 @@ class GpuTest : public ::testing::Test {
     auto opened = make_cuda_device(0);
     ASSERT_TRUE(opened) << to_string(opened.error());
     device = opened->release();
-    CompileRequest request;
-    request.path = "faults.cu";
-    request.text = source;
-    request.names = {"right"}; // one module holds them all
-    const auto ptx = compile(request);
-    ASSERT_TRUE(ptx) << to_string(ptx.error());
-    const auto loaded = device->load(*ptx);
-    ASSERT_TRUE(loaded) << to_string(loaded.error());
-    program = *loaded;
+    for (const auto& [kernels, name] :
+         {std::pair(plain_kernels, "right"), std::pair(heap_kernels, "exhausts_heap"),
+          std::pair(variable_kernels, "counts")}) {
+      CompileRequest request;
+      request.path = "faults.cu";
+      request.text = std::string(head) + kernels;
+      request.names = {name};
+      const auto ptx = compile(request);
+      ASSERT_TRUE(ptx) << to_string(ptx.error());
+      const auto loaded = device->load(*ptx);
+      ASSERT_TRUE(loaded) << to_string(loaded.error());
+      programs.push_back(*loaded);
+    }
+  }
+  static Program& program_of(const std::string& entry) {
+    return *programs[entry == "exhausts_heap" ? 1 : entry == "counts" ? 2 : 0];
   }
   static void TearDownTestSuite() {
-    program.reset();
+    programs.clear();
     delete device;
     device = nullptr;
   }
@@ -116,7 +132,7 @@ class GpuTest : public ::testing::Test {
     spec.block = {block};
     spec.shared_bytes = shared;
     spec.args = args;
-    const auto report = device->launch(*program, spec);
+    const auto report = device->launch(program_of(entry), spec);
     EXPECT_TRUE(report) << to_string(report.error());
     if (!report) return outcome;
     outcome.faults = report->faults;
@@ -143,7 +159,7 @@ class GpuTest : public ::testing::Test {
   }
 
   static inline Device* device = nullptr;
-  static inline std::shared_ptr<Program> program;
+  static inline std::vector<std::shared_ptr<Program>> programs;
 };
 
 TEST_F(GpuTest, ARightKernel) {

@@ -31,7 +31,7 @@ constexpr int alternations = 12;
 class CudaDevice final : public Device {
  public:
   CudaDevice(const Driver& driver, const CudaOptions& options)
-      : driver_(driver), options_(options), watchdog_(options.watchdog) {}
+      : options_(options), server_(driver, options.ordinal, memory_), watchdog_(options.watchdog) {}
 
   Result<void> open() {
     if (!memory_.valid()) return environment_error({}, "no address space for the buffers of a GPU");
@@ -58,7 +58,7 @@ class CudaDevice final : public Device {
     arena_.clear();
     const bool heap =
         std::ranges::any_of(launches_, [](const Launched& l) { return l.program->traits.heap; });
-    if (heap) server_.reset(); // what a kernel has not freed would be missing in the next case
+    if (heap) server_.stop(); // what a kernel has not freed would be missing in the next case
     launches_.clear();
     composed_ = uploaded_ = explained_ = lost_ = false;
   }
@@ -105,10 +105,9 @@ class CudaDevice final : public Device {
   WorldRun whole_run(std::uint32_t index, const World& world) const;
   LaunchLimits limits() const;
 
-  const Driver& driver_;
   CudaOptions options_;
   SharedMemory memory_;
-  std::optional<ServerProcess> server_;
+  ServerProcess server_;
   unsigned server_starts_ = 0;
   GpuFacts facts_;
   std::chrono::milliseconds watchdog_;
@@ -126,11 +125,10 @@ class CudaDevice final : public Device {
 };
 
 Result<void> CudaDevice::ensure_server() {
-  if (server_) return {};
+  if (server_.running()) return {};
   loaded_.clear();
   ++server_starts_;
-  ASSAY_TRY(ServerProcess server, ServerProcess::start(driver_, options_.ordinal, memory_, facts_));
-  server_.emplace(std::move(server));
+  ASSAY_TRY(facts_, server_.start());
   return {};
 }
 
@@ -138,12 +136,10 @@ Result<void> CudaDevice::ensure_server() {
 Result<std::string> CudaDevice::ask(const Writer& request, std::chrono::milliseconds limit) {
   ASSAY_TRY_VOID(ensure_server());
   std::string answer;
-  const Answered answered = server_->ask(request, limit, answer);
+  const Answered answered = server_.ask(request, limit, answer);
   if (answered == Answered::yes) return answer;
-  const std::string words = server_->last_words();
-  server_.reset();
   if (answered == Answered::too_late) return environment_error({}, "the CUDA driver does not answer");
-  return environment_error({}, "the CUDA driver ended its process ({})", words);
+  return environment_error({}, "the CUDA driver ended its process ({})", server_.last_words());
 }
 
 Result<std::string> CudaDevice::compile(const PtxSource& source) {
@@ -183,7 +179,7 @@ Result<void> CudaDevice::count_blocks(CudaProgram& program) {
   const CountedPtx counted = with_block_counters(program.text);
   if (counted.blocks == 0) return {};
   auto compiled = compile_cached({counted.text, program.origin, {}}, true);
-  if (!compiled) return server_ ? Result<void>{} : std::unexpected(compiled.error());
+  if (!compiled) return server_.running() ? Result<void>{} : std::unexpected(compiled.error());
   program.counting_cubin = std::move(compiled->cubin);
   program.counters.assign(counted.blocks, 0);
   return {};
@@ -278,20 +274,18 @@ Result<std::optional<Reply>> CudaDevice::run(std::span<const WorldRun> runs) {
   request.put(runs.size());
   for (const WorldRun& world_run : runs) world_run.put(request);
   std::string answer;
-  const Answered answered = server_->ask(request, watchdog_, answer);
+  const Answered answered = server_.ask(request, watchdog_, answer);
   if (answered == Answered::yes) {
     Reader in(answer);
     Reply reply;
     reply.stage = in.take<Stage>();
     reply.status = in.take<Status>();
     reply.text = in.take_text();
-    if (reply.stage == Stage::run || reply.stage == Stage::transfer) server_.reset(); // its context is gone
+    if (reply.stage == Stage::run || reply.stage == Stage::transfer) server_.stop(); // its context is gone
     return reply;
   }
-  const std::string words = server_->last_words();
-  server_.reset();
   if (answered == Answered::too_late) return std::optional<Reply>();
-  return environment_error({}, "the CUDA driver ended its process ({})", words);
+  return environment_error({}, "the CUDA driver ended its process ({})", server_.last_words());
 }
 
 LaunchLimits CudaDevice::limits() const {

@@ -35,7 +35,13 @@ class SharedMemory {
   std::byte* base_ = nullptr;
 };
 
+enum class MessageKind : std::uint8_t {
+  answer,
+  ended, // of the process: how, in words
+};
+
 struct GpuFacts {
+  int process = 0; // that drives it
   std::array<char, 128> name{};
   int driver = 0; // 13000 is CUDA 13.0
   int devices = 0;

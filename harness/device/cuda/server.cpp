@@ -60,6 +60,7 @@ class Server {
 
   [[noreturn]] void run(int ordinal) {
     const Reply opened = open(ordinal);
+    facts_.process = ::getpid();
     Writer hello = message_of(opened);
     hello.put(facts_);
     send(hello);
@@ -82,6 +83,7 @@ class Server {
 
   static Writer message_of(const Reply& reply) {
     Writer out;
+    out.put(MessageKind::answer);
     out.put(reply.stage);
     out.put(reply.status);
     out.put_text(reply.text);

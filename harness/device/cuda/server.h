@@ -1,6 +1,6 @@
-// The process that drives a GPU: it answers requests until its socket closes. It is a fork of the program
-// that asks, made before that one has touched the driver, so that whatever a kernel does to its context (an
-// illegal address, a trap, a loop without end) ends with this process and leaves the asking one as it was.
+// The process that drives a GPU: it answers requests until its socket closes. It is a fork
+// (server_process.h), so that whatever a kernel does to its context (an illegal address, a trap, a loop
+// without end) ends with this process and leaves the asking one as it was.
 #pragma once
 
 #include "harness/device/cuda/protocol.h"

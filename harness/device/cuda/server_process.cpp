@@ -18,12 +18,14 @@ namespace assay::cuda {
 namespace {
 
 constexpr std::chrono::milliseconds start_limit = std::chrono::minutes(2);
+// A process that is killed while a kernel runs is gone only when the driver has taken the kernel down.
+constexpr std::chrono::milliseconds end_limit = std::chrono::minutes(1);
 constexpr std::size_t longest_answer = std::size_t{128} << 10;
 constexpr int most_counted = 200; // an exit status has eight bits
+constexpr int socket_in_child = 3;
 
-// In a child, before anything else: it dies with its parent, no handler of the parent's is its own, and it
-// holds no file of the parent's but standard error and `keep`.
-int become_child(pid_t parent, int keep) {
+// In a child, before anything else: it dies with its parent, and no handler of the parent's is its own.
+void become_child(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
   for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
@@ -31,11 +33,13 @@ int become_child(pid_t parent, int keep) {
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+// ... and holds no file of the parent's but standard error and `keep`, which becomes socket_in_child.
+void leave_files(int keep) {
   ::dup2(STDERR_FILENO, STDOUT_FILENO); // what a kernel prints is no result
-  constexpr int first_free = 3;
-  if (keep >= 0 && keep != first_free) ::dup2(keep, first_free);
-  ::close_range(keep >= 0 ? first_free + 1 : first_free, ~0u, 0);
-  return first_free;
+  if (keep >= 0 && keep != socket_in_child) ::dup2(keep, socket_in_child);
+  ::close_range(keep >= 0 ? socket_in_child + 1 : socket_in_child, ~0u, 0);
 }
 
 std::string ending_of(int status) {
@@ -43,56 +47,114 @@ std::string ending_of(int status) {
   return fmt::format("exit status {}", WEXITSTATUS(status));
 }
 
+// The first fork: a process for each request to start one, and word of its end.
+[[noreturn]] void start_on_request(const Driver& driver, int ordinal, const SharedMemory& memory) {
+  char request = 0;
+  while (::recv(socket_in_child, &request, 1, 0) > 0) {
+    const pid_t parent = ::getpid();
+    const pid_t child = ::fork();
+    if (child == 0) {
+      become_child(parent);
+      serve(driver, ordinal, socket_in_child, memory);
+    }
+    int status = 0;
+    while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    Writer word;
+    word.put(MessageKind::ended);
+    word.put_text(child > 0 ? ending_of(status) : "no process could be made");
+    if (::send(socket_in_child, word.bytes().data(), word.bytes().size(), MSG_NOSIGNAL) < 0) break;
+  }
+  ::_exit(0);
+}
+
 } // namespace
 
-Result<ServerProcess> ServerProcess::start(const Driver& driver, int ordinal, const SharedMemory& memory,
-                                           GpuFacts& facts) {
+ServerProcess::ServerProcess(const Driver& driver, int ordinal, const SharedMemory& memory) {
   int sockets[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0)
-    return environment_error({}, "no socket for the GPU's process: {}", std::strerror(errno));
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) != 0) return;
   const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child == 0) serve(driver, ordinal, become_child(parent, sockets[1]), memory);
-  ::close(sockets[1]);
-  if (child < 0) {
-    ::close(sockets[0]);
-    return environment_error({}, "no process for the GPU: {}", std::strerror(errno));
+  starter_ = ::fork();
+  if (starter_ == 0) {
+    become_child(parent);
+    leave_files(sockets[1]);
+    start_on_request(driver, ordinal, memory);
   }
-  ServerProcess process(child, sockets[0]);
+  ::close(sockets[1]);
+  socket_ = sockets[0];
+}
+
+ServerProcess::~ServerProcess() {
+  stop();
+  end_all();
+}
+
+void ServerProcess::end_all() {
+  if (socket_ >= 0) ::close(std::exchange(socket_, -1));
+  pid_ = -1;
+  if (starter_ <= 0) return;
+  ::kill(starter_, SIGKILL);
+  while (::waitpid(starter_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  starter_ = -1;
+}
+
+Result<GpuFacts> ServerProcess::start() {
+  stop();
+  constexpr char request = 1;
+  if (starter_ <= 0 || ::send(socket_, &request, 1, MSG_NOSIGNAL) < 0)
+    return environment_error({}, "no process for the GPU could be made");
+  pid_ = starter_; // until it has said its own
   std::string answer;
-  const Answered answered = process.receive(start_limit, answer);
+  const Answered answered = receive(start_limit, answer);
   if (answered == Answered::too_late)
     return environment_error({}, "the CUDA driver did not start within {} s",
                              std::chrono::duration_cast<std::chrono::seconds>(start_limit).count());
   if (answered == Answered::died)
-    return environment_error({}, "the CUDA driver ended its process at the start ({})", process.last_words());
+    return environment_error({}, "the CUDA driver ended its process at the start ({})", last_words_);
   Reader in(answer);
   const auto stage = in.take<Stage>();
   in.take<Status>();
   const std::string text = in.take_text();
-  facts = in.take<GpuFacts>();
-  if (stage != Stage::done) return environment_error({}, "{}", text);
-  return process;
-}
-
-ServerProcess::ServerProcess(ServerProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)), socket_(std::exchange(other.socket_, -1)) {}
-
-ServerProcess& ServerProcess::operator=(ServerProcess&& other) noexcept {
-  std::swap(pid_, other.pid_);
-  std::swap(socket_, other.socket_);
-  return *this;
+  const auto facts = in.take<GpuFacts>();
+  pid_ = facts.process;
+  if (stage == Stage::done) return facts;
+  stop();
+  return environment_error({}, "{}", text);
 }
 
 void ServerProcess::stop() {
-  if (socket_ >= 0) ::close(std::exchange(socket_, -1));
-  if (pid_ < 0) return;
+  if (pid_ <= 0) return;
   ::kill(pid_, SIGKILL);
-  int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
+  if (pid_ == starter_) return end_all(); // it had not even started
+  const auto deadline = std::chrono::steady_clock::now() + end_limit;
+  pollfd waiting{socket_, POLLIN, 0};
+  while (pid_ > 0 && std::chrono::steady_clock::now() < deadline) {
+    std::string late_answer;
+    if (::poll(&waiting, 1, 100) > 0 && !take_message(late_answer)) return;
   }
-  last_words_ = ending_of(status);
+  if (pid_ > 0) end_all();
+}
+
+bool ServerProcess::take_message(std::string& message) {
+  message.resize(longest_answer);
+  ssize_t size = 0;
+  do size = ::recv(socket_, message.data(), message.size(), 0);
+  while (size < 0 && errno == EINTR);
+  if (size <= 0) {
+    last_words_ = "without a word";
+    end_all();
+    return false;
+  }
+  message.resize(static_cast<std::size_t>(size));
+  Reader in(message);
+  if (in.take<MessageKind>() == MessageKind::answer) {
+    message.erase(0, sizeof(MessageKind));
+    return true;
+  }
+  last_words_ = in.take_text();
   pid_ = -1;
+  return false;
 }
 
 Answered ServerProcess::receive(std::chrono::milliseconds limit, std::string& answer) {
@@ -103,27 +165,10 @@ Answered ServerProcess::receive(std::chrono::milliseconds limit, std::string& an
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
     const int ready = ::poll(&waiting, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
     if (ready < 0 && errno == EINTR) continue;
-    if (ready > 0) break;
+    if (ready > 0) return take_message(answer) ? Answered::yes : Answered::died;
     stop();
     return Answered::too_late;
   }
-  answer.resize(longest_answer);
-  ssize_t size = 0;
-  do size = ::recv(socket_, answer.data(), answer.size(), 0);
-  while (size < 0 && errno == EINTR);
-  if (size <= 0) {
-    int status = 0;
-    if (::waitpid(pid_, &status, 0) == pid_) {
-      pid_ = -1;
-      stop();
-      last_words_ = ending_of(status);
-    } else {
-      stop();
-    }
-    return Answered::died;
-  }
-  answer.resize(static_cast<std::size_t>(size));
-  return Answered::yes;
 }
 
 Answered ServerProcess::ask(const Writer& request, std::chrono::milliseconds limit, std::string& answer) {
@@ -133,13 +178,16 @@ Answered ServerProcess::ask(const Writer& request, std::chrono::milliseconds lim
   return receive(limit, answer); // a process that is gone shows there
 }
 
-int visible_gpus() {
+namespace {
+
+int count_gpus() {
   const Result<const Driver*> driver = load_driver();
   if (!driver) return 0;
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
-    become_child(parent, -1);
+    become_child(parent);
+    leave_files(-1);
     int count = 0;
     const bool works = (*driver)->init(0) == success && (*driver)->device_count(&count) == success;
     ::_exit(works ? std::min(count, most_counted) : 0);
@@ -149,6 +197,13 @@ int visible_gpus() {
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+}
+
+} // namespace
+
+int visible_gpus() {
+  static const int count = count_gpus();
+  return count;
 }
 
 } // namespace assay::cuda
