@@ -46,20 +46,23 @@ extern "C" __global__ void shared_unwritten(PARAMETERS) {
 }
 extern "C" __global__ void dynamic_unwritten(PARAMETERS) { HEAD if (i == 3) y[3] += dynamic[arg]; }
 extern "C" __global__ void shared_far_past(PARAMETERS) { HEAD if (i == 3) dynamic[arg] = 1; }
-extern "C" __global__ void trapped(PARAMETERS) { HEAD if (i == 9) __trap(); }
-extern "C" __global__ void asserted(PARAMETERS) { HEAD assert(i != 9); }
 extern "C" __global__ void endless(PARAMETERS) { HEAD if (i == 0) while (*(volatile float*)x == x[0]) {} }
 extern "C" __global__ void divergent_barrier(PARAMETERS) { HEAD if (threadIdx.x < 64) __syncthreads(); }
 extern "C" __global__ void __launch_bounds__(1024, 1) wide(PARAMETERS) { HEAD }
 extern "C" __global__ void races(PARAMETERS) { HEAD if (threadIdx.x == 0) { atomicAdd(&s[0], 0.f); y[0] = clock64(); } }
 )";
 
-// Programs of their own: these have variables, or a heap, which start anew with every case.
+// Programs of their own: these have variables, or a heap, which start anew with every case, or traps, by
+// which the driver's word of a failed launch is understood.
 constexpr const char* heap_kernels = R"(
 extern "C" __global__ void exhausts_heap(PARAMETERS) {
   HEAD
   if (i == 0) { for (int k = 0; k < 4096; ++k) { float* p = (float*)malloc(1 << 20); p[0] = 1; y[0] += p[0]; } }
 }
+)";
+constexpr const char* trap_kernels = R"(
+extern "C" __global__ void trapped(PARAMETERS) { HEAD if (i == 9) __trap(); }
+extern "C" __global__ void asserted(PARAMETERS) { HEAD assert(i != 9); }
 )";
 constexpr const char* variable_kernels = R"(
 __device__ int launches;
@@ -81,7 +84,7 @@ class GpuTest : public ::testing::Test {
     device = opened->release();
     for (const auto& [kernels, name] :
          {std::pair(plain_kernels, "right"), std::pair(heap_kernels, "exhausts_heap"),
-          std::pair(variable_kernels, "counts")}) {
+          std::pair(variable_kernels, "counts"), std::pair(trap_kernels, "trapped")}) {
       CompileRequest request;
       request.path = "faults.cu";
       request.text = std::string(head) + kernels;
@@ -94,6 +97,7 @@ class GpuTest : public ::testing::Test {
     }
   }
   static Program& program_of(const std::string& entry) {
+    if (entry == "trapped" || entry == "asserted") return *programs[3];
     return *programs[entry == "exhausts_heap" ? 1 : entry == "counts" ? 2 : 0];
   }
   static void TearDownTestSuite() {
