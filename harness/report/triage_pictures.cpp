@@ -134,12 +134,12 @@ std::string draw_heat_map(const ErrorMap& map) {
                fmt::format("{} [{}]", map.tensor, fmt::join(map.shape, ",")), Anchor::middle);
   constexpr std::pair<std::string_view, const char*> classes[] = {{"l0", "right"},      {"l1", "< 1/4"},
                                                                   {"l2", "up to 1"},    {"l3", "< 4"},
-                                                                  {"l4", "4 and more"}, {"l5", "NaN, inf"}};
+                                                                  {"l4", "4 and up"}, {"l5", "NaN, inf"}};
   double x = 4;
   for (const auto& [style, meaning] : classes) {
     drawing.rectangle(x, bottom + 36, 10, 10, style);
     drawing.text(x + 13, bottom + 45, meaning);
-    x += 24 + 6.1 * static_cast<double>(std::string_view(meaning).size());
+    x += 22 + 6.0 * static_cast<double>(std::string_view(meaning).size());
   }
   return drawing.svg("where in " + map.tensor + " the error sits: error / threshold of its elements");
 }
@@ -198,7 +198,7 @@ std::string draw_histogram(const ErrorHistogram& histogram) {
 }
 
 std::string draw_error_by_shape(std::span<const ErrorSamplePoint> samples) {
-  constexpr double left = 48, top = 24, right = width - 10, bottom = 180;
+  constexpr double left = 48, top = 24, right = width - 20, bottom = 180;
   Drawing drawing(width, 232);
   std::vector<double> sizes;
   for (const ErrorSamplePoint& point : samples) sizes.push_back(size_of(point));
