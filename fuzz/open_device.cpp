@@ -17,7 +17,7 @@ constexpr std::size_t most_digits = 3; // of a GPU's number
 
 } // namespace
 
-Result<std::unique_ptr<Device>> open_device(const std::string& name) {
+Result<std::unique_ptr<Device>> open_device(const std::string& name, unsigned worker) {
   if (name == "cpu") {
 #ifdef ASSAY_HAS_CPU_DEVICE
     return make_cpu_device();
@@ -30,7 +30,10 @@ Result<std::unique_ptr<Device>> open_device(const std::string& name) {
       std::all_of(name.begin() + prefix, name.end(), [](char c) { return c >= '0' && c <= '9'; });
   if (name != "cuda" && !numbered) return user_error({}, "--device is cpu, cuda or cuda:N, not '{}'", name);
   int ordinal = 0;
-  if (numbered) std::from_chars(name.data() + prefix, name.data() + name.size(), ordinal);
+  if (numbered)
+    std::from_chars(name.data() + prefix, name.data() + name.size(), ordinal);
+  else if (const int gpus = worker > 0 ? cuda_device_count() : 1; gpus > 1)
+    ordinal = static_cast<int>(worker % static_cast<unsigned>(gpus));
   auto device = make_cuda_device(ordinal);
   if (!device) return environment_error({}, "there is no device {}: {}", name, to_string(device.error()));
   return device;

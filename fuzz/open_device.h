@@ -11,7 +11,9 @@ namespace assay {
 
 // Not such a name: a user error. A device that this machine or this build does not have: an environment
 // error.
-Result<std::unique_ptr<Device>> open_device(const std::string& name);
+// Workers beside each other share the GPUs out: with plain "cuda", worker N opens the Nth, counted round and
+// round.
+Result<std::unique_ptr<Device>> open_device(const std::string& name, unsigned worker = 0);
 
 // What `--device` is where it is not given.
 std::string default_device();

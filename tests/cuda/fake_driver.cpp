@@ -163,6 +163,8 @@ Status fill(Address to, unsigned char value, std::size_t bytes) {
   std::memset(reinterpret_cast<void*>(to), value, bytes);
   return 0;
 }
+Status pin(void*, std::size_t, unsigned) { return 0; }
+Status unpin(void*) { return 0; }
 Status allocate(Address* address, std::size_t bytes) {
   if (state().used + bytes > fake_gpu().memory) return out_of_memory;
   *address = reinterpret_cast<Address>(std::aligned_alloc(512, bytes));
@@ -265,6 +267,8 @@ const cuda::Driver& fake_driver() {
                                    .variable = variable,
                                    .allocate = allocate,
                                    .release = release,
+                                   .pin = pin,
+                                   .unpin = unpin,
                                    .to_device = to_device,
                                    .to_host = to_host,
                                    .fill = fill,

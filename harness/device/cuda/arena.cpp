@@ -12,7 +12,7 @@ namespace assay::cuda {
 namespace {
 
 constexpr std::size_t alignment = 256;
-constexpr std::size_t smallest_band = 4096, largest_band = std::size_t{64} << 10;
+constexpr std::size_t smallest_band = 4096, largest_band = std::size_t{16} << 10;
 
 std::size_t round_up(std::size_t n) { return (n + alignment - 1) / alignment * alignment; }
 

@@ -28,7 +28,8 @@ Result<Driver> open_library() {
       find(l, d.set_function_attribute, "cuFuncSetAttribute") &&
       find(l, d.parameter_info, "cuFuncGetParamInfo") && find(l, d.variable, "cuModuleGetGlobal_v2") &&
       find(l, d.fill, "cuMemsetD8_v2") && find(l, d.allocate, "cuMemAlloc_v2") &&
-      find(l, d.release, "cuMemFree_v2") && find(l, d.to_device, "cuMemcpyHtoD_v2") &&
+      find(l, d.release, "cuMemFree_v2") && find(l, d.pin, "cuMemHostRegister_v2") &&
+      find(l, d.unpin, "cuMemHostUnregister") && find(l, d.to_device, "cuMemcpyHtoD_v2") &&
       find(l, d.to_host, "cuMemcpyDtoH_v2") && find(l, d.launch, "cuLaunchKernel") &&
       find(l, d.synchronize, "cuCtxSynchronize");
   if (!complete)

@@ -53,6 +53,8 @@ struct Driver {
   Status (*variable)(Address*, std::size_t*, void*, const char*) = nullptr; // of a module
   Status (*allocate)(Address*, std::size_t) = nullptr;
   Status (*release)(Address) = nullptr;
+  Status (*pin)(void*, std::size_t, unsigned) = nullptr; // host memory, for faster copies
+  Status (*unpin)(void*) = nullptr;
   Status (*to_device)(Address, const void*, std::size_t) = nullptr;
   Status (*to_host)(void*, Address, std::size_t) = nullptr;
   Status (*fill)(Address, unsigned char, std::size_t) = nullptr;

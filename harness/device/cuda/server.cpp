@@ -230,16 +230,20 @@ class Server {
     return status == success ? Reply{} : failed(Stage::transfer, status);
   }
 
+  // Room for an arena here and there. Memory that cannot be pinned is only slower.
   Reply reserve(std::size_t world, std::size_t bytes) {
     Arena& arena = arenas_[world];
     if (bytes <= arena.capacity) return {};
+    const bool shared = world != counting_world;
     if (arena.capacity > 0) driver_.release(arena.address);
+    if (arena.pinned) driver_.unpin(memory_.world(world));
     arena = {};
     std::size_t capacity = smallest_arena;
     while (capacity < bytes) capacity *= 2;
     if (const Status status = driver_.allocate(&arena.address, capacity); status != success)
       return failed_transfer(status);
     arena.capacity = capacity;
+    arena.pinned = shared && driver_.pin(memory_.world(world), capacity, 0) == success;
     return {};
   }
 
@@ -296,6 +300,7 @@ class Server {
   struct Arena {
     Address address = 0;
     std::size_t capacity = 0;
+    bool pinned = false; // as much of this side's memory
   };
   std::array<Arena, 3> arenas_; // by world
 };
