@@ -130,7 +130,7 @@ Result<int> verified(Kernel& kernel, Console& console) {
 Outcome run_bench(const BenchArguments& arguments) {
   ASSAY_TRY(const std::filesystem::path manifest, resolve_manifest(arguments.kernel));
   ASSAY_TRY(const auto device, open_device(arguments.device.empty() ? default_device() : arguments.device));
-  ASSAY_TRY(const auto kernel, Kernel::load(manifest, *device));
+  ASSAY_TRY(const auto kernel, Kernel::load(manifest, *device, {.named_by_user = true}));
   Console console;
   ASSAY_TRY(const int code, verified(*kernel, console));
   if (code != 0) return code;

@@ -51,6 +51,7 @@ Outcome run_verify(const VerifyArguments& arguments) {
   for (const auto& manifest : manifests) {
     KernelOptions options;
     options.element_budget = largest_tensor;
+    options.named_by_user = true;
     ASSAY_TRY(auto kernel, Kernel::load(manifest, *device, options));
     kernels.push_back(std::move(kernel));
   }

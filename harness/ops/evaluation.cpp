@@ -5,11 +5,15 @@
 #include "harness/ops/number_context.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <string_view>
 
 namespace assay {
 namespace {
+
+// What no formula stores: a NaN of its own, by which an element that was left out is told.
+constexpr std::uint64_t unstored = 0x7ff8'a55a'a55a'a55a;
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
@@ -68,6 +72,7 @@ OpInfo make_info(const Declarations& declarations) {
     if (spec.has_type) tensor.dtype = spec.type;
     for (const std::string_view axis : split(spec.shape, ',')) tensor.shape.emplace_back(axis);
     tensor.optional = spec.is_optional;
+    tensor.starts_at_zero = spec.is_cleared;
     tensor.domain = {.kind = spec.domain, .limit = spec.limit, .specials = spec.has_specials};
     tensor.of = spec.of;
     info.tensors.push_back(std::move(tensor));
@@ -139,7 +144,7 @@ Evaluation::Evaluation(const Declarations& declarations, const Problem& problem,
     result.tensor = spec.name;
     result.dtype = dtype;
     result.shape = axes;
-    result.value.resize(elements);
+    result.value.assign(elements, std::bit_cast<double>(unstored));
     view.slot.value = result.value.data();
     const bool golden = instrument.number == Instrument::Number::golden;
     if (golden || instrument.number == Instrument::Number::rigorous) {
@@ -182,6 +187,10 @@ std::vector<Evaluated> Evaluation::finish() && {
   const bool rounds = instrument_.number == Number::plain || instrument_.number == Number::noise;
   const DType arithmetic = problem_.dtype == DType::f64 ? DType::f64 : DType::f32;
   for (Evaluated& result : results_) {
+    const auto left_out =
+        std::ranges::find(result.value, unstored, [](double v) { return std::bit_cast<std::uint64_t>(v); });
+    ASSAY_CHECK(left_out == result.value.end(), "the formula stores nothing into element {} of {}'s {}",
+                left_out - result.value.begin(), result.tensor, result.value.size());
     if (rounds && result.dtype != arithmetic) round_values(result.dtype, result.value, {}, result.value);
     std::ranges::sort(result.line_starts);
     const auto repeated = std::ranges::unique(result.line_starts);

@@ -23,6 +23,9 @@ namespace assay {
 
 struct KernelOptions {
   std::filesystem::path cache_dir = default_cache_dir();
+  // The user named the manifest: an operator of its own is compiled and run wherever it lies. Where a case
+  // names it, only one inside the folder that this process works in is.
+  bool named_by_user = false;
   std::uint64_t memory_budget = std::uint64_t{1}
                                 << 29; // bytes of one case's device buffers; above: a user error
   std::int64_t element_budget =

@@ -24,7 +24,8 @@ TEST(HostError, WithinOurHeadersIsToldWhereTheUsersLineLedThere) {
 }
 
 TEST(HostError, WithoutALineOfTheUsersIsToldAtTheHeader) {
-  const Error error = host_error("<stdin>:40:3: error: no type named 'MyOp' in namespace 'assay'\n", "my_op.h");
+  const Error error =
+      host_error("<stdin>:40:3: error: no type named 'MyOp' in namespace 'assay'\n", "my_op.h");
   EXPECT_EQ(to_string(error), "my_op.h: no type named 'MyOp' in namespace 'assay'");
 }
 
