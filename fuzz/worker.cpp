@@ -27,6 +27,9 @@ constexpr ::useconds_t turn_period = 5'000;     // between two looks whether it 
 constexpr std::uint64_t learn_period = 256;     // cases between two looks at what comparisons taught
 constexpr std::uint64_t refusals_in_vain = 200; // with no case judged: the kernel cannot be tried at all
 
+// Not by fmt::print, which throws where the log's disk is full.
+void say(const std::string& text) { std::fprintf(stderr, "assay-fuzz: %s\n", text.c_str()); }
+
 } // namespace
 
 Result<std::unique_ptr<Worker>> Worker::create(const fs::path& manifest, const std::string& device,
@@ -152,7 +155,7 @@ void Worker::refused(const Error& error) {
   const std::uint64_t refusals = status_ ? ++(*status_)->not_run : 0;
   const bool in_vain = cases_ == 0 && refusals >= refusals_in_vain;
   if (error.kind == ErrorKind::user && !in_vain && status_) return;
-  fmt::print(stderr, "assay-fuzz: {}\n", to_string(error));
+  say(to_string(error));
   if (error.kind == ErrorKind::user && !in_vain) return;
   finish(exit_code(error.kind));
 }
@@ -161,7 +164,7 @@ void Worker::handle(const Finding& finding) {
   const std::string signature = to_string(finding.signature);
   if (known_.contains(signature)) {
     if (const auto counted = store_->add_hits(finding.signature, 1); !counted)
-      fmt::print(stderr, "assay-fuzz: {}\n", to_string(counted.error()));
+      say(to_string(counted.error()));
     return;
   }
   const std::uint64_t found_ns = monotonic_ns();
@@ -220,7 +223,7 @@ void Worker::announce(const std::string& signature, const fs::path& folder, cons
 // The case stays in the status as the one in work: the next campaign begins with it.
 void Worker::finish_unstored(const Error& error) {
   const std::string text = to_string(error);
-  fmt::print(stderr, "assay-fuzz: {}\n", text);
+  say(text);
   std::array<char, 512>& trouble = (*status_)->trouble;
   trouble[text.copy(trouble.data(), trouble.size() - 1)] = '\0';
   finish(cannot_store);
