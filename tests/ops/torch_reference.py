@@ -73,6 +73,11 @@ def quantize(t, p):
     return {"q": q.to(torch.int8), "scale": (largest / 127).float()}
 
 
+def dequantize(t, p):
+    arithmetic = torch.float64 if p["dtype"] == torch.float64 else torch.float32
+    return {"y": (t["q"].to(arithmetic) * t["scale"].to(arithmetic)[:, None]).to(p["dtype"])}
+
+
 def scatter(t, p):
     y = torch.zeros((p["table_rows"], t["x"].shape[1]), dtype=up(t["x"]).dtype)
     return {"y": y.index_add(0, t["index"].long(), up(t["x"])).to(t["x"].dtype)}
@@ -108,11 +113,11 @@ OPERATORS = {
     "causal_conv1d": of("y", lambda t: F.conv1d(F.pad(t["x"], (t["weight"].shape[1] - 1, 0)),
                                                 t["weight"][:, None, :], t["bias"], groups=t["x"].shape[1])),
     "quantize_rows_i8": quantize,
-    "dequantize_rows_i8": lambda t, p: {"y": (t["q"].to(t["scale"].dtype) * t["scale"][:, None]).to(p["dtype"])},
+    "dequantize_rows_i8": dequantize,
 }
 # (op, tensor): the same bits. A difference anywhere else is only told, and bounded where it is rounded to a narrow type.
 SAME_BITS = {("relu", "y"), ("relu", "grad_x"), ("add", "y"), ("max", "y"), ("argmax", "y"), ("gather_rows", "y"),
-             ("transpose", "y"), ("rope", "q_out"), ("rope", "k_out"), ("dequantize_rows_i8", "y"),
+             ("transpose", "y"), ("rope", "q_out"), ("rope", "k_out"), ("rope", "grad_q"), ("rope", "grad_k"), ("dequantize_rows_i8", "y"),
              ("quantize_rows_i8", "q"), ("quantize_rows_i8", "scale")}
 
 
