@@ -1,8 +1,11 @@
 #include "harness/device/cpu/emit/accumulate.h"
 
+#include "harness/device/cpu/emit/narrow_float.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 
 namespace assay::cpu {
 namespace {
@@ -23,27 +26,6 @@ float eight_bits(std::uint32_t bits, int exponent_bits, bool has_infinity) {
   return sign * std::ldexp(static_cast<float>(significand), std::max(exponent, 1) - bias - fraction_bits);
 }
 
-// sum * 2^exponent, cut toward zero to f32.
-float cut(std::int64_t sum, int exponent) {
-  const auto exact = static_cast<double>(sum); // below 2^53
-  if (exponent < -100 || exponent > 60)
-    return static_cast<float>(
-        round_to(std::ldexp(exact, exponent), format_f32, Round::toward_zero)); // subnormal, or too large
-  auto nearest = static_cast<float>(exact);
-  if (std::fabs(static_cast<double>(nearest)) > std::fabs(exact))
-    nearest = std::bit_cast<float>(std::bit_cast<std::uint32_t>(nearest) - 1);
-  return nearest * std::bit_cast<float>(static_cast<std::uint32_t>(127 + exponent) << 23);
-}
-
-} // namespace
-
-Factor factor_of(float value) {
-  const auto field = static_cast<int>(std::bit_cast<std::uint32_t>(value) >> 23 & 255);
-  if (field == 255) return {value, not_finite};
-  if (field != 0) return {value, field - 127};
-  return {value, value == 0 ? no_exponent : std::ilogb(value)};
-}
-
 float value_of(Element element, std::uint32_t bits) {
   switch (element) {
   case Element::f16:
@@ -61,24 +43,77 @@ float value_of(Element element, std::uint32_t bits) {
   }
 }
 
-float accumulate_f32(float c, const Factor* a, const Factor* b, unsigned count) {
-  const Factor addend = factor_of(c);
-  int top = addend.exponent;
+// The smallest exponent of a normal number; 8-bit floats are multiplied as f16.
+int smallest_exponent(Element element) {
+  const bool narrow = element == Element::f16 || element == Element::e4m3 || element == Element::e5m2;
+  return narrow ? -14 : -126;
+}
+
+// The sum of the aligned terms, sum * 2^exponent; or one that is no sum: zeros, NaN or an infinity.
+struct Sum {
+  std::int64_t sum = 0;
+  int exponent = 0;
+  std::optional<double> plain;
+};
+
+Sum add(Factor c, const Factor* a, const Factor* b, unsigned count) {
+  int top = c.exponent;
   for (unsigned at = 0; at < count; ++at) top = std::max(top, a[at].exponent + b[at].exponent);
-  if (top > 255 || top <= no_exponent / 2) { // a NaN or an infinity; zeros alone
-    auto plain = static_cast<double>(c);
+  if (top > 2 * 127 || top <= no_exponent / 2) {
+    auto plain = static_cast<double>(c.value);
     for (unsigned at = 0; at < count; ++at)
       plain += static_cast<double>(a[at].value) * static_cast<double>(b[at].value);
-    if (std::isnan(plain)) return std::bit_cast<float>(0x7fffffffu);
-    return static_cast<float>(plain);
+    return {0, 0, plain};
   }
   const double scale =
       std::bit_cast<double>(static_cast<std::uint64_t>(1023 + kept_bits - top) << 52); // 2^(kept_bits - top)
-  auto sum = static_cast<std::int64_t>(static_cast<double>(c) * scale);
+  auto sum = static_cast<std::int64_t>(static_cast<double>(c.value) * scale);
   for (unsigned at = 0; at < count; ++at)
     sum += static_cast<std::int64_t>(static_cast<double>(a[at].value) * static_cast<double>(b[at].value) *
                                      scale);
-  return cut(sum, top - kept_bits);
+  return {sum, top - kept_bits, std::nullopt};
+}
+
+// sum * 2^exponent, cut toward zero to f32.
+float cut(std::int64_t sum, int exponent) {
+  const auto exact = static_cast<double>(sum); // below 2^53
+  if (exponent < -100 || exponent > 60)
+    return static_cast<float>(
+        round_to(std::ldexp(exact, exponent), format_f32, Round::toward_zero)); // subnormal, or too large
+  auto nearest = static_cast<float>(exact);
+  if (std::fabs(static_cast<double>(nearest)) > std::fabs(exact))
+    nearest = std::bit_cast<float>(std::bit_cast<std::uint32_t>(nearest) - 1);
+  return nearest * std::bit_cast<float>(static_cast<std::uint32_t>(127 + exponent) << 23);
+}
+
+} // namespace
+
+Factor factor_of(Element element, std::uint32_t bits) {
+  const float value = value_of(element, bits);
+  if (!std::isfinite(value)) return {value, not_finite};
+  if (value == 0) return {value, no_exponent};
+  const auto field = static_cast<int>(std::bit_cast<std::uint32_t>(value) >> 23 & 255);
+  return {value, std::max(field - 127, smallest_exponent(element))};
+}
+
+std::uint32_t accumulate_f32(Factor c, const Factor* a, const Factor* b, unsigned count) {
+  const Sum s = add(c, a, b, count);
+  return s.plain ? bits_f32(*s.plain) : std::bit_cast<std::uint32_t>(cut(s.sum, s.exponent));
+}
+
+std::uint32_t accumulate_f16(Factor c, const Factor* a, const Factor* b, unsigned count) {
+  const Sum s = add(c, a, b, count);
+  return bits_f16(s.plain ? *s.plain : std::ldexp(static_cast<double>(s.sum), s.exponent));
+}
+
+std::uint32_t bits_f16(double x) {
+  if (std::isnan(x)) return 0x7fff;
+  return std::bit_cast<std::uint16_t>(static_cast<_Float16>(x));
+}
+
+std::uint32_t bits_f32(double x) {
+  if (std::isnan(x)) return 0x7fffffff;
+  return std::bit_cast<std::uint32_t>(static_cast<float>(x));
 }
 
 } // namespace assay::cpu

@@ -37,6 +37,8 @@ class Fragment {
   struct Position {
     unsigned line, across;
   };
+  // Whether the elements of a register differ in `across`; else in `line`.
+  bool elements_across() const { return !(accumulator_ && transposed_); }
   Position at(unsigned reg, unsigned element, unsigned lane) const;
 
  private:

@@ -65,21 +65,11 @@ void gather(Matrix<T>& matrix, const std::vector<std::uint16_t>& at, unsigned li
     for (unsigned k = 0; k < depth; ++k) matrix[line][k] = read(at[line * depth + k]);
 }
 
-template <class Float> std::uint32_t to_half(Float x) {
-  if (std::isnan(x)) return 0x7fff;
-  return std::bit_cast<std::uint16_t>(static_cast<_Float16>(x));
-}
-
 // The first operand that is a NaN, made quiet; where none is, the operation itself was invalid.
 double nan_of(double first, double second, double third) {
   for (const double x : {first, second, third})
     if (std::isnan(x)) return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) | std::uint64_t{1} << 51);
   return std::bit_cast<double>(std::uint64_t{0xfff8} << 48);
-}
-
-std::uint32_t single_bits(double x) {
-  if (std::isnan(x)) return 0x7fffffffu;
-  return std::bit_cast<std::uint32_t>(static_cast<float>(x));
 }
 
 // An element of d in 32 bits or two to a register.
@@ -94,24 +84,30 @@ void multiply_floats(const MatrixProduct& p, MatrixOperands& o) {
   Matrix<Factor> left, right;
   const auto reader = [](const MatrixOperand& operand, Element element) {
     return [&operand, element, bits = bits_of(element)](std::uint16_t at) {
-      return factor_of(value_of(element, raw(operand, bits, at)));
+      return factor_of(element, raw(operand, bits, at));
     };
   };
   gather(left, p.a_at, p.shape.m, p.depth, reader(o.a, p.a));
   gather(right, p.b_at, p.shape.n, p.depth, reader(o.b, p.b));
-  const bool half_sums = p.c == Element::f16 && p.d == Element::f16;
+  // of f16 only where both ends are: else the sums are f32's
+  const Element sums = p.c == Element::f16 && p.d == Element::f16 ? Element::f16 : Element::f32;
+  const auto accumulate = sums == Element::f16 ? accumulate_f16 : accumulate_f32;
   for (unsigned row = 0; row < p.shape.m; ++row)
     for (unsigned column = 0; column < p.shape.n; ++column) {
       const unsigned at = row * p.shape.n + column;
-      const float addend = value_of(p.c, raw(o.c, bits_of(p.c), p.c_at[at]));
-      float sum = p.adds_apart ? 0.0f : addend;
+      const Factor addend = factor_of(p.c, raw(o.c, bits_of(p.c), p.c_at[at]));
+      Factor sum = p.adds_apart ? Factor{} : addend;
+      std::uint32_t bits = 0;
       for (unsigned k = 0; k < p.depth; k += p.step) {
-        sum = accumulate_f32(sum, &left[row][k], &right[column][k], p.step);
-        if (half_sums) sum = value_of(Element::f16, to_half(sum));
+        bits = accumulate(sum, &left[row][k], &right[column][k], p.step);
+        sum = factor_of(sums, bits);
       }
-      const double last = p.adds_apart ? static_cast<double>(sum) + static_cast<double>(addend)
-                                       : static_cast<double>(sum); // exact, or as good where it is f32's
-      put(o.d, bits_of(p.d), p.d_at[at], p.d == Element::f16 ? to_half(last) : single_bits(last));
+      if (p.adds_apart || p.d != sums) { // exact in double, or as good for f32
+        const double last = p.adds_apart ? static_cast<double>(sum.value) + static_cast<double>(addend.value)
+                                         : static_cast<double>(sum.value);
+        bits = p.d == Element::f16 ? bits_f16(last) : bits_f32(last);
+      }
+      put(o.d, bits_of(p.d), p.d_at[at], bits);
     }
 }
 

@@ -67,7 +67,8 @@ struct MatrixAccess {
   Part part;
   Element element;
   Fragment fragment;
-  bool along; // the elements of a register lie one after the other
+  bool lines;  // a line's elements lie one after the other
+  bool joined; // those of a register do
   Space space;
   Value* base;
   Value* pitch; // bytes from one row (column) to the next
@@ -78,7 +79,7 @@ Space matrix_space(const Instruction& i) {
   return i.has("shared") || i.has("shared::cta") ? Space::shared : Space::generic;
 }
 
-std::optional<MatrixAccess> matrix_access(FunctionEmitter& e, const Instruction& i, std::size_t address) {
+MatrixAccess matrix_access(FunctionEmitter& e, const Instruction& i, std::size_t address) {
   auto& b = e.lanes();
   const bool row = i.has("row");
   const Part part = i.has("a") ? Part::a : i.has("b") ? Part::b : Part::c;
@@ -86,14 +87,14 @@ std::optional<MatrixAccess> matrix_access(FunctionEmitter& e, const Instruction&
   const auto element = element_named(i.modifiers.back());
   ASSAY_CHECK(element && shape.m != 0, "the catalogue let '{}' through", i.opcode);
   const bool lines_are_rows = part != Part::b;
+  const Fragment fragment(part, shape, *element);
+  const bool lines = row == lines_are_rows;
   MatrixAccess access{
-      part,    *element, Fragment(part, shape, *element), row == lines_are_rows, matrix_space(i),
+      part,    *element, fragment, lines, lines == fragment.elements_across(), matrix_space(i),
       nullptr, nullptr};
   access.base = e.address(i, i.operands[address], access.space);
   const unsigned bits = bits_of(*element);
-  const std::size_t last = i.operands.size() - 1;
-  const bool has_stride = i.opcode == "wmma" && last == 2 && i.operands[2].kind != Operand::Kind::vector;
-  if (has_stride) {
+  if (i.operands.size() == 3) {
     e.set_taint(nullptr);
     Value* stride = b.resize(e.read(i.operands[2], Type::u32), 64, false);
     e.use(e.taken_taint(), i);
@@ -112,8 +113,8 @@ Value* element_addresses(FunctionEmitter& e, const MatrixAccess& access, unsigne
   std::array<std::uint64_t, warp_lanes> outer{}, inner{};
   for (unsigned lane = 0; lane < warp_lanes; ++lane) {
     const Fragment::Position p = access.fragment.at(reg, element, lane);
-    outer[lane] = access.along ? p.line : p.across;
-    inner[lane] = std::uint64_t{access.along ? p.across : p.line} * bits_of(access.element) / 8;
+    outer[lane] = access.lines ? p.line : p.across;
+    inner[lane] = std::uint64_t{access.lines ? p.across : p.line} * bits_of(access.element) / 8;
   }
   const auto constant = [&](const std::array<std::uint64_t, warp_lanes>& values) {
     return llvm::ConstantDataVector::get(ir.getContext(), llvm::ArrayRef<std::uint64_t>(values));
@@ -127,7 +128,7 @@ Value* element_addresses(FunctionEmitter& e, const MatrixAccess& access, unsigne
 // reads by ldmatrix need 16 whatever the fragment's size.
 unsigned alignment_of(const MatrixAccess& access) {
   const unsigned bits = bits_of(access.element);
-  const bool by_rows = bits == 16 || (bits < 16 && access.along);
+  const bool by_rows = bits == 16 || (bits < 16 && access.joined);
   const unsigned registers = registers_in_text(access.fragment, access.part, access.element, true);
   return by_rows ? 16 : std::min(16u, registers * access.fragment.register_bits() / 8);
 }
@@ -145,26 +146,26 @@ void check_alignment(FunctionEmitter& e, const Instruction& i, const MatrixAcces
 
 // How many accesses a register takes, and of how many bits.
 std::pair<unsigned, unsigned> accesses_of(const MatrixAccess& access) {
-  if (access.along) return {1, access.fragment.register_bits()};
+  if (access.joined) return {1, access.fragment.register_bits()};
   return {access.fragment.elements(), bits_of(access.element)};
 }
 
 void emit_load(FunctionEmitter& e, const Instruction& i) {
   auto& b = e.lanes();
   const auto access = matrix_access(e, i, 1);
-  const unsigned registers = registers_in_text(access->fragment, access->part, access->element, true);
+  const unsigned registers = registers_in_text(access.fragment, access.part, access.element, true);
   if (!has_registers(e, i, 0, registers)) return;
   require_warp(e, i);
-  check_alignment(e, i, *access, false);
+  check_alignment(e, i, access, false);
   const auto parts = parts_of(i.operands[0]);
-  const auto [count, bits] = accesses_of(*access);
-  const unsigned wide = access->fragment.register_bits();
+  const auto [count, bits] = accesses_of(access);
+  const unsigned wide = access.fragment.register_bits();
   std::vector<std::pair<Value*, Value*>> loaded; // value, undefined lanes
-  for (unsigned reg = 0; reg < access->fragment.registers(); ++reg) {
+  for (unsigned reg = 0; reg < access.fragment.registers(); ++reg) {
     e.set_taint(nullptr);
     Value* value = nullptr;
     for (unsigned element = 0; element < count; ++element) {
-      Value* one = load_lanes(e, i, access->space, element_addresses(e, *access, reg, element), bits);
+      Value* one = load_lanes(e, i, access.space, element_addresses(e, access, reg, element), bits);
       one = b.ir.CreateShl(b.resize(one, wide, false), b.splat(wide, std::uint64_t{element} * bits));
       value = value ? b.ir.CreateOr(value, one) : one;
     }
@@ -173,26 +174,25 @@ void emit_load(FunctionEmitter& e, const Instruction& i) {
   for (unsigned reg = 0; reg < registers; ++reg) { // the address register may be one of them
     const auto& [value, undefined] = loaded[reg % loaded.size()];
     e.set_taint(undefined);
-    e.write(parts[reg], register_type(access->fragment), value);
+    e.write(parts[reg], register_type(access.fragment), value);
   }
 }
 
 void emit_store(FunctionEmitter& e, const Instruction& i) {
   auto& b = e.lanes();
   const auto access = matrix_access(e, i, 0);
-  if (!has_registers(e, i, 1, access->fragment.registers())) return;
+  if (!has_registers(e, i, 1, access.fragment.registers())) return;
   require_warp(e, i);
-  check_alignment(e, i, *access, true);
+  check_alignment(e, i, access, true);
   const auto parts = parts_of(i.operands[1]);
-  const auto [count, bits] = accesses_of(*access);
-  for (unsigned reg = 0; reg < access->fragment.registers(); ++reg) {
+  const auto [count, bits] = accesses_of(access);
+  for (unsigned reg = 0; reg < access.fragment.registers(); ++reg) {
     e.set_taint(nullptr);
-    Value* value = e.read(parts[reg], register_type(access->fragment));
+    Value* value = e.read(parts[reg], register_type(access.fragment));
     for (unsigned element = 0; element < count; ++element) {
-      const unsigned wide = access->fragment.register_bits();
+      const unsigned wide = access.fragment.register_bits();
       Value* one = b.ir.CreateLShr(value, b.splat(wide, std::uint64_t{element} * bits));
-      store_lanes(e, i, access->space, element_addresses(e, *access, reg, element),
-                  b.resize(one, bits, false));
+      store_lanes(e, i, access.space, element_addresses(e, access, reg, element), b.resize(one, bits, false));
     }
   }
 }
