@@ -84,7 +84,7 @@ Error host_error(const std::string& log, const fs::path& header) {
 
 Result<fs::path> host_library(const HostLibraryRequest& request, const fs::path& cache_dir) {
   const fs::path folder = (cache_dir.empty() ? fs::temp_directory_path() : cache_dir) / "operators";
-  const fs::path library = folder / (key_of(request) + ".so");
+  fs::path library = folder / (key_of(request) + ".so");
   std::error_code error;
   if (fs::is_regular_file(library, error)) return library;
   if (::access(request.compiler.c_str(), X_OK) != 0)
