@@ -39,7 +39,8 @@ class Reader {
   template <class T> T take() {
     static_assert(std::is_trivially_copyable_v<T>);
     T value;
-    std::memcpy(&value, piece(sizeof value).data(), sizeof value);
+    const std::string_view bytes = piece(sizeof value);
+    std::memcpy(&value, bytes.data(), bytes.size());
     return value;
   }
   std::string take_text() { return std::string(piece(take<std::size_t>())); }

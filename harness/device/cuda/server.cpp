@@ -179,7 +179,7 @@ class Server {
     Reply reply;
     if (status != success) {
       reply = failed(Stage::compile, status);
-      reply.text += "\n" + std::string(log.c_str());
+      reply.text += "\n" + log.substr(0, log.find('\0'));
     } else if (cubin_bytes > blob_capacity) {
       reply = {Stage::memory, success, "the compiled program is too large"};
     } else {
