@@ -84,6 +84,8 @@ ProgramRun run_assay_fuzz(const std::vector<std::string>& args, const ProgramOpt
   return run_program(ASSAY_FUZZ_PROGRAM, args, options);
 }
 
+std::string assay_program() { return ASSAY_PROGRAM; }
+
 fs::path checkout() { return ASSAY_CHECKOUT; }
 
 std::string slurp(const fs::path& file) {

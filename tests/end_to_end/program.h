@@ -31,6 +31,7 @@ ProgramRun run_program(const std::string& program, const std::vector<std::string
 ProgramRun run_assay(const std::vector<std::string>& args, const ProgramOptions& options = {});
 ProgramRun run_assay_fuzz(const std::vector<std::string>& args, const ProgramOptions& options = {});
 
+std::string assay_program();      // its path
 std::filesystem::path checkout(); // its top
 
 std::string slurp(const std::filesystem::path& file);

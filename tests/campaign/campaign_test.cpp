@@ -1,0 +1,163 @@
+// Campaigns over several kernels, on a terminal, interrupted, and over kernels that never end.
+#include "tests/end_to_end/program.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <csignal>
+#include <thread>
+
+namespace assay::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using std::chrono::milliseconds;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+void wait_for_workers(int pid, std::size_t count) {
+  for (int wait = 0; wait < 600 && children_of(pid).size() < count; ++wait)
+    std::this_thread::sleep_for(milliseconds(50));
+}
+
+TEST(SeveralKernels, ShareTheTimeAndEachFaultIsTold) {
+  const TemporaryFolder folder;
+  const ProgramRun run =
+      run_assay({"fuzz", "kernels/softmax/kernel.toml", "kernels/softmax_naive/kernel.toml",
+                 "kernels/faulty/max_starts_at_zero/kernel.toml", "--time", "12", "--jobs", "1", "--out",
+                 folder / "findings", "--json", folder / "fuzz.json"});
+  EXPECT_EQ(run.exit, 1) << run.out << run.err;
+  EXPECT_LT(run.seconds, 40);
+  const json report = json::parse(slurp(folder / "fuzz.json"));
+  ASSERT_EQ(report.size(), 3u);
+  double seconds = 0;
+  for (const json& kernel : report) {
+    EXPECT_GT(kernel["cases"], 0) << kernel;
+    seconds += kernel["seconds"].get<double>();
+  }
+  EXPECT_NEAR(seconds, 12, 2) << "one worker at a time: the kernels' seconds add up to the campaign's";
+  EXPECT_TRUE(report[0]["findings"].empty()) << report[0];
+  EXPECT_FALSE(report[1]["findings"].empty());
+  EXPECT_FALSE(report[2]["findings"].empty());
+  EXPECT_THAT(run.out, HasSubstr("3 kernels: "));
+  std::size_t told = 0;
+  for (std::size_t at = run.out.find("FINDING"); at != std::string::npos;
+       at = run.out.find("FINDING", at + 1))
+    ++told;
+  EXPECT_EQ(told, report[1]["findings"].size() + report[2]["findings"].size());
+  EXPECT_THAT(run.err, HasSubstr("3 kernels: ")) << "a line now and then";
+  EXPECT_THAT(run.err, Not(HasSubstr("\033"))) << "no terminal, no escapes";
+}
+
+TEST(SeveralKernels, OfOneNameAreRefused) {
+  const TemporaryFolder folder;
+  const fs::path copy = copy_kernel("softmax", folder);
+  const ProgramRun run = run_assay(
+      {"fuzz", "kernels/softmax/kernel.toml", copy.string(), "--time", "5", "--out", folder / "findings"});
+  EXPECT_EQ(run.exit, 2) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("is named softmax, as"));
+  EXPECT_FALSE(fs::exists(folder / "findings"));
+}
+
+TEST(Terminal, ShowsALineAKernelThatIsRewrittenInPlace) {
+  const TemporaryFolder folder;
+  const std::string command =
+      assay_program() +
+      " fuzz kernels/softmax/kernel.toml kernels/softmax_naive/kernel.toml --time 5 --jobs 1 --out " +
+      (folder / "findings");
+  const ProgramRun run =
+      run_program("/usr/bin/script", {"-qec", "stty rows 20 cols 100; " + command, "/dev/null"});
+  EXPECT_EQ(run.exit, 1) << run.out;
+  for (const char* part : {"last new", "softmax_naive", " left", "\033[J", "\033[3A", "of 2 kernels"})
+    EXPECT_THAT(run.out, HasSubstr(part));
+  EXPECT_THAT(run.out, HasSubstr("2 kernels: "));
+}
+
+TEST(CtrlC, TwiceEndsAtOnceAndSaysWhy) {
+  const TemporaryFolder folder;
+  std::chrono::steady_clock::time_point second;
+  const ProgramRun run = run_assay(
+      {"fuzz", "kernels/softmax/kernel.toml", "--time", "300", "--jobs", "1", "--out", folder / "findings"},
+      {.while_running = [&](int pid) {
+        wait_for_workers(pid, 1);
+        std::this_thread::sleep_for(milliseconds(800));
+        for (const int worker : children_of(pid)) ::kill(worker, SIGSTOP); // will not end by itself
+        ::kill(pid, SIGINT);
+        std::this_thread::sleep_for(milliseconds(200));
+        ::kill(pid, SIGINT);
+        second = std::chrono::steady_clock::now();
+      }});
+  EXPECT_LT(std::chrono::steady_clock::now() - second, std::chrono::seconds(2));
+  EXPECT_THAT(run.out, HasSubstr("interrupted")) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("interrupted again"));
+  EXPECT_THAT(run.err, Not(HasSubstr("too long")));
+}
+
+constexpr const char* endless = R"(op = "relu"
+source = "endless.cu"
+dtypes = ["f32"]
+[dims]
+n = { min = 1, max = 64 }
+[[launch]]
+kernel = "endless"
+grid = ["1"]
+block = ["32"]
+args = ["x", "y", "n"]
+)";
+
+TEST(Time, IsKeptWhenAKernelLoopsForever) {
+  const TemporaryFolder folder;
+  folder.write("endless/kernel.toml", endless);
+  folder.write("endless/endless.cu",
+               "extern \"C\" __global__ void endless(const float* x, float* y, int n) {\n"
+               "  volatile int turns = 1;\n  while (turns) turns = turns | 1;\n  y[0] = x[0];\n}\n");
+  const ProgramRun run = run_assay({"fuzz", folder / "endless", "--time", "5", "--jobs", "1", "--out",
+                                    folder / "findings", "--json", folder / "fuzz.json"});
+  EXPECT_EQ(run.exit, 1) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("FINDING timeout"));
+  EXPECT_LT(run.seconds, 25) << run.err; // five, the worker's start, and at most nine for what was in work
+  const json report = json::parse(slurp(folder / "fuzz.json"));
+  EXPECT_NEAR(report["seconds"].get<double>(), 5, 2);
+}
+
+TEST(Resume, TheSameCommandGoesOnAndAnotherBeginsAnew) {
+  const TemporaryFolder folder;
+  const auto args = [&](const char* time) {
+    return std::vector<std::string>{
+        "fuzz",   "kernels/softmax/kernel.toml", "--time", time, "--jobs", "1", "--out", folder / "findings",
+        "--json", folder / "fuzz.json"};
+  };
+  const auto kill_soon = [](int pid) {
+    wait_for_workers(pid, 1);
+    std::this_thread::sleep_for(milliseconds(2500));
+    ::kill(pid, SIGINT);
+  };
+  const ProgramRun first = run_assay(args("7"), {.while_running = kill_soon});
+  EXPECT_EQ(first.exit, 0) << first.out << first.err;
+  const json before = json::parse(slurp(folder / "fuzz.json"));
+  const ProgramRun second = run_assay(args("7"));
+  EXPECT_EQ(second.exit, 0) << second.out << second.err;
+  EXPECT_THAT(second.err, HasSubstr("going on with the campaign that was ended after 0:0"));
+  const json after = json::parse(slurp(folder / "fuzz.json"));
+  EXPECT_GT(after["cases"], before["cases"]);
+  EXPECT_NEAR(after["seconds"].get<double>(), 7, 1.5);
+  EXPECT_LT(second.seconds, 15);
+  const ProgramRun third = run_assay(args("3"));
+  EXPECT_THAT(third.err, Not(HasSubstr("going on")));
+  EXPECT_NEAR(json::parse(slurp(folder / "fuzz.json"))["seconds"].get<double>(), 3, 1);
+}
+
+TEST(OutputFile, InAMissingFolderIsToldOf) {
+  const TemporaryFolder folder;
+  const ProgramRun run =
+      run_assay({"replay", "corpus/softmax_no_max", "--json", folder / "new/deep/replay.json"});
+  EXPECT_EQ(run.exit, 0) << run.out << run.err;
+  EXPECT_THAT(run.err, HasSubstr("made the folder " + (folder / "new/deep")));
+  EXPECT_TRUE(fs::exists(folder / "new/deep/replay.json"));
+}
+
+} // namespace
+} // namespace assay::testing
