@@ -57,6 +57,8 @@ void Likeness::add(const Likeness& other) {
   target_square += other.target_square;
   rest_square += other.rest_square;
   suspect_square += other.suspect_square;
+  foretold += other.foretold;
+  foretold_of += other.foretold_of;
 }
 
 double Likeness::share() const {
@@ -65,7 +67,9 @@ double Likeness::share() const {
   const double by_value = static_cast<double>(same) / count;
   const double by_size = target_square > 0 ? std::max(0.0, 1 - rest_square / target_square) : 0;
   const double wrong = static_cast<double>(misplaced) / (count + static_cast<double>(misplaced));
-  return std::max(by_value, by_size) * (1 - wrong) * (1 - std::exp2(-count));
+  const double refuted =
+      foretold_of == 0 ? 0 : static_cast<double>(foretold) / static_cast<double>(foretold_of);
+  return std::max(by_value, by_size) * (1 - wrong) * (1 - refuted) * (1 - std::exp2(1 - count));
 }
 
 double Likeness::size_ratio() const {
@@ -74,17 +78,27 @@ double Likeness::size_ratio() const {
 }
 
 Likeness likeness(const Comparands& comparands, std::span<const double> suspect) {
+  constexpr double roundings = 16;
+  const double unit_roundoff = comparands.dtype == DType::f64 ? 0x1p-53 : 0x1p-24;
+  double reference_error = 0; // what is within it is not foretold
+  for (std::size_t k = 0; k < suspect.size(); ++k)
+    if (std::isfinite(comparands.reference[k]) && std::isfinite(comparands.golden[k]))
+      reference_error = std::max(reference_error, std::fabs(comparands.reference[k] - comparands.golden[k]));
   Likeness result;
   for (std::size_t k = 0; k < suspect.size(); ++k) {
     const double g = comparable_golden(comparands.dtype, comparands.golden[k]);
-    const double t = comparands.target[k], s = suspect[k], r = comparands.reference[k];
-    if (!std::isfinite(g)) continue;
-    const bool telling = !same_value(t, r);
+    const double t = comparands.target[k], s = suspect[k];
+    if (!std::isfinite(g) || (!comparands.formula_overflows.empty() && comparands.formula_overflows[k]))
+      continue;
+    const double size = comparands.magnitude.empty() ? std::fabs(g) : comparands.magnitude[k];
+    const double slack = spacing(comparands.dtype, g) + roundings * unit_roundoff * size;
+    const bool telling = !(std::fabs(t - g) <= slack);
     result.telling += telling;
     result.same += telling && same_value(t, s);
+    result.foretold_of += !telling;
+    result.foretold += !telling && !(std::fabs(s - g) <= 4 * (slack + reference_error));
     if (std::isfinite(t) != std::isfinite(s)) ++result.misplaced;
     if (!std::isfinite(t) || !std::isfinite(s)) continue;
-    const double size = comparands.magnitude.empty() ? std::fabs(g) : comparands.magnitude[k];
     const double unit = std::max(size, spacing(comparands.dtype, 0));
     const auto square = [&](double difference) { return (difference / unit) * (difference / unit); };
     result.target_square += square(t - g);

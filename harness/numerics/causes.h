@@ -41,9 +41,10 @@ std::vector<CauseEvidence> ranked(std::span<const CauseEvidence> evidence);
 // Likewise one entry a cause that is not among them but that some test spoke of: cleared.
 std::vector<CauseEvidence> cleared(std::span<const CauseEvidence> evidence);
 
-// How well the values of a suspect account for a target. Only telling elements count: those where the
-// target's bits differ from the reference's, or where it has NaN or infinities and the golden has none. NaN
-// and infinities count by place, numbers by their distances in units of S (Comparands::magnitude).
+// How well the values of a suspect account for a target. Telling are the elements that are further off than
+// the output's spacing and 16 roundings of size S (Comparands::magnitude), which another order need not
+// explain, and those with NaN or an infinity where the golden has none. NaN and infinities count by place,
+// numbers by their distances in units of S.
 struct Likeness {
   std::int64_t telling = 0;
   std::int64_t same = 0;      // of these: the suspect has the target's very value (NaN equals NaN)
@@ -51,10 +52,13 @@ struct Likeness {
   double target_square = 0;   // sum of ((t - g) / S)^2 over elements finite in all
   double rest_square = 0;     // of ((t - s) / S)^2
   double suspect_square = 0;  // of ((s - g) / S)^2
+  std::int64_t foretold = 0;  // elements, where the target is right, at which the suspect is telling
+  std::int64_t foretold_of = 0; // elements where the target is right
 
   void add(const Likeness& other);
-  // The share of the target's error that the suspect accounts for, 0 to 1; few telling elements lower it,
-  // because one may agree by chance.
+  // The share of the target's error that the suspect accounts for, 0 to 1. Few telling elements lower it,
+  // because they may agree by chance (one says nothing), and so does what the suspect foretells where the
+  // target is right.
   double share() const;
   // RMS error of the suspect over that of the target.
   double size_ratio() const;

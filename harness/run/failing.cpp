@@ -50,6 +50,19 @@ std::optional<FailingTrial> try_failing(Kernel& kernel, const Case& test_case, c
   return std::nullopt;
 }
 
+std::optional<FailingTrial> try_right(Kernel& kernel, const Case& test_case, const std::string& output) {
+  auto trial = run_trial(kernel, test_case);
+  if (!trial) return std::nullopt;
+  for (std::size_t i = 0; i < trial->tensors.size(); ++i) {
+    if (trial->tensors[i].name != output || trial->target[i].empty()) continue;
+    const bool wrong =
+        std::ranges::any_of(trial->violations, [&](const Violation& v) { return v.report == i; });
+    if (wrong) return std::nullopt;
+    return FailingTrial{test_case, *std::move(trial), i};
+  }
+  return std::nullopt;
+}
+
 Case with_usual_inputs(const Kernel& kernel, Case test_case) {
   std::uint64_t seed = 1;
   for (TensorInput& input : test_case.inputs) {
@@ -78,6 +91,13 @@ std::vector<Case> richer_cases(const Kernel& kernel, const Case& test_case) {
   add(at_sizes(kernel, usual, small_share, [](const DimRange&, std::int64_t size) { return size; }));
   add(at_sizes(kernel, usual, small_share, some));
   add(at_sizes(kernel, usual, large_share, production));
+  Case offset = usual;
+  for (TensorInput& input : offset.inputs) {
+    if (input.distribution.kind != "normal") continue;
+    input.distribution = make_distribution(DistributionKind::large_offset);
+    break;
+  }
+  add(at_sizes(kernel, std::move(offset), small_share, some));
   Case same_kinds = test_case;
   for (TensorInput& input : same_kinds.inputs) {
     input.overrides.clear();

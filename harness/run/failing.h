@@ -13,7 +13,7 @@
 
 namespace assay {
 
-// One case on which `trial.tensors[output]` is wrong.
+// One case and its output `trial.tensors[output]`, which is wrong (or right, where that is said).
 struct FailingTrial {
   Case test_case;
   Trial trial;
@@ -26,8 +26,12 @@ struct FailingTrial {
 // where there are none, or where the case cannot run on this kernel.
 std::optional<FailingTrial> try_failing(Kernel& kernel, const Case& test_case, const std::string& output);
 
+// The same of a case whose output is right; nullopt where it is wrong or cannot run.
+std::optional<FailingTrial> try_right(Kernel& kernel, const Case& test_case, const std::string& output);
+
 // The case at other dims and with N(0, 1) (or legal values) in every input: from its own sizes to production
-// ones, within a share of the budgets, and no patches, overrides or layouts.
+// ones, within a share of the budgets, and no patches, overrides or layouts; then with a large offset in its
+// first input, and with its own distributions.
 std::vector<Case> richer_cases(const Kernel& kernel, const Case& test_case);
 
 // The same values at other dims: what the new shape cuts off is dropped. nullopt where it is not legal.

@@ -9,40 +9,6 @@ namespace assay {
 
 namespace {
 
-// The factor c for which t is nearest to c * g, and whether c * g is as near to t as right kernels come.
-struct Factor {
-  double value = 1;
-  bool explains = false;
-  std::int64_t elements = 0;
-};
-
-Factor factor_of(const std::vector<FailingTrial>& trials) {
-  Factor factor;
-  double products = 0, squares = 0;
-  const auto each = [&](auto visit) {
-    for (const FailingTrial& failing : trials) {
-      const Comparands comparands = comparands_of(failing.trial, failing.output);
-      const Gate& gate = failing.report().comparison.gate;
-      for_each_counted(comparands, [&](std::size_t k, double, double) {
-        visit(comparands.golden[k], comparands.target[k], std::max(gate.threshold, gate.lines.threshold));
-      });
-    }
-  };
-  each([&](double g, double t, double) {
-    products += g * t;
-    squares += g * g;
-    factor.elements += g != 0;
-  });
-  if (!(squares > 0) || !std::isfinite(products) || factor.elements < 2) return factor;
-  factor.value = products / squares;
-  factor.explains = std::fabs(factor.value - 1) > 1e-3;
-  each([&](double g, double t, double threshold) {
-    if (std::fabs(t - factor.value * g) > 2 * threshold * std::max(1.0, std::fabs(factor.value)))
-      factor.explains = false;
-  });
-  return factor;
-}
-
 // The forward pass on the same inputs: nullopt where no output of it is tested.
 std::optional<bool> forward_passes(Kernel& kernel, Case test_case) {
   test_case.pass = Pass::forward;
@@ -57,6 +23,32 @@ std::optional<bool> forward_passes(Kernel& kernel, Case test_case) {
 
 } // namespace
 
+std::optional<double> constant_factor(std::span<const FailingTrial> trials) {
+  double products = 0, squares = 0;
+  std::int64_t elements = 0;
+  const auto each = [&](auto visit) {
+    for (const FailingTrial& failing : trials) {
+      const Comparands comparands = comparands_of(failing.trial, failing.output);
+      const Gate& gate = failing.report().comparison.gate;
+      for_each_counted(comparands, [&](std::size_t k, double, double) {
+        visit(comparands.golden[k], comparands.target[k], std::max(gate.threshold, gate.lines.threshold));
+      });
+    }
+  };
+  each([&](double g, double t, double) {
+    products += g * t;
+    squares += g * g;
+    elements += g != 0;
+  });
+  if (!(squares > 0) || !std::isfinite(products) || elements < 2) return std::nullopt;
+  const double factor = products / squares;
+  bool explains = std::fabs(factor - 1) > 1e-3;
+  each([&](double g, double t, double threshold) {
+    if (std::fabs(t - factor * g) > 2 * threshold * std::max(1.0, std::fabs(factor))) explains = false;
+  });
+  return explains ? std::optional(factor) : std::nullopt;
+}
+
 Evidences suspect_backward(const Scene& scene) {
   if (scene.finding.signature.pass == Pass::forward)
     return {{Cause::backward_formula, 0, "the forward pass is wrong already"}};
@@ -65,11 +57,10 @@ Evidences suspect_backward(const Scene& scene) {
   if (passes && !*passes)
     return {{Cause::backward_formula, 0.1, "the forward pass of the same case is wrong too"}};
   const std::string forward = passes ? "the forward pass of the same case is right; " : "";
-  const Factor factor = factor_of(scene.trials);
-  if (factor.explains)
+  if (const auto factor = constant_factor(scene.trials))
     return {{Cause::backward_formula, 0.96,
-             fmt::format("{}{} is {} times the golden at all {} elements", forward,
-                         scene.finding.signature.output, value_text(factor.value), factor.elements)}};
+             fmt::format("{}{} is {} times the golden everywhere", forward, scene.finding.signature.output,
+                         value_text(*factor))}};
   return {{Cause::backward_formula, 0.5,
            fmt::format("{}{} alone is off, by no constant factor", forward, scene.finding.signature.output)}};
 }

@@ -7,15 +7,19 @@
 #include "harness/run/kernel.h"
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace assay {
 
-// What the tests look at: the finding's own case where it shows wrong numbers, then richer ones that do.
+// What the tests look at: the finding's own case where it shows wrong numbers, then richer ones that do, and
+// those that do not.
 struct Scene {
   Kernel& kernel;
   const Finding& finding;
   std::vector<FailingTrial> trials;
+  std::vector<FailingTrial> right;
 };
 
 using Evidences = std::vector<CauseEvidence>;
@@ -39,6 +43,10 @@ Evidences suspect_variants(const Scene& scene);
 
 // Errors in proportion to what the formula's functions may cost.
 Evidences suspect_functions(const Scene& scene);
+
+// The factor by which the golden must be multiplied to give the target wherever it is judged; nullopt where
+// none does.
+std::optional<double> constant_factor(std::span<const FailingTrial> trials);
 
 // A gradient beside its forward pass: a constant factor, or right outputs and nothing else to explain it.
 Evidences suspect_backward(const Scene& scene);

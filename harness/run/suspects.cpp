@@ -1,5 +1,6 @@
 #include "harness/run/suspects.h"
 
+#include "harness/run/describe.h"
 #include "harness/run/suspect_tests.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@ namespace assay {
 
 namespace {
 
-constexpr std::size_t most_trials = 3;
+constexpr std::size_t most_trials = 4, most_right = 2;
 
 // Kinds that the device saw: their message is the evidence.
 Diagnosis diagnose_fault(const Finding& finding) {
@@ -21,8 +22,10 @@ Diagnosis diagnose_fault(const Finding& finding) {
     break;
   case Kind::unwritten:
   case Kind::input_modified:
-  case Kind::uninitialized:
     diagnosis.suspects.push_back({Cause::indexing, 0.9, finding.message});
+    break;
+  case Kind::uninitialized: // a missing barrier shows so too
+    diagnosis.suspects.push_back({Cause::indexing, 0.6, finding.message});
     break;
   default:
     diagnosis.note = fmt::format(
@@ -33,11 +36,14 @@ Diagnosis diagnose_fault(const Finding& finding) {
 }
 
 Scene scene_of(Kernel& kernel, const Finding& finding) {
-  Scene scene{kernel, finding, {}};
+  Scene scene{kernel, finding, {}, {}};
   const auto add = [&](const Case& test_case) {
     if (scene.trials.size() >= most_trials) return;
     if (auto failing = try_failing(kernel, test_case, finding.signature.output))
       scene.trials.push_back(*std::move(failing));
+    else if (auto right = try_right(kernel, test_case, finding.signature.output);
+             right && scene.right.size() < most_right)
+      scene.right.push_back(*std::move(right));
   };
   add(finding.test_case);
   for (const Case& richer : richer_cases(kernel, finding.test_case)) add(richer);
@@ -79,6 +85,12 @@ Result<Diagnosis> diagnose(Kernel& kernel, const Finding& finding) {
                                           suspect_variants, suspect_functions, suspect_backward})
     for (CauseEvidence& evidence : test(scene)) all.push_back(std::move(evidence));
   Diagnosis diagnosis = conclude_from(all);
+  for (std::size_t k = 0; k < scene.trials.size() && diagnosis.suspects.empty(); ++k)
+    if (const auto factor = constant_factor({&scene.trials[k], 1})) {
+      diagnosis.note += fmt::format("; {} is {} times the golden throughout one case",
+                                    finding.signature.output, value_text(*factor));
+      break;
+    }
   diagnosis.trials = std::move(scene.trials);
   return diagnosis;
 }

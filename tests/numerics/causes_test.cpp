@@ -44,8 +44,8 @@ struct Numbers {
   }
 };
 
-// Errors 0.5 and 0.25 in units of S = 2 and 4 at the two elements that the reference has otherwise.
-const Numbers some{{1, 2, 3}, {1, 2, 3}, {2, 3, 3}, {2, 4, 1}};
+// Errors of 0.5 and 0.25 in units of S = 2 and 4 at the two wrong elements; the third is right.
+const Numbers some{{1, 2, 3}, {1, 2, 3}, {2, 3, 3}, {2, 4, 4}};
 
 TEST(Likeness, OfTheTargetsOwnValuesIsWholeButForChance) {
   const Likeness likeness_of = likeness(some.comparands(), some.target);
@@ -54,7 +54,7 @@ TEST(Likeness, OfTheTargetsOwnValuesIsWholeButForChance) {
   EXPECT_EQ(likeness_of.target_square, 0.25 + 0.0625);
   EXPECT_EQ(likeness_of.rest_square, 0);
   EXPECT_EQ(likeness_of.size_ratio(), 1);
-  EXPECT_EQ(likeness_of.share(), 0.75) << "1 - 2^-2: two elements";
+  EXPECT_EQ(likeness_of.share(), 0.5) << "1 - 2^(1 - n): two elements";
 }
 
 TEST(Likeness, OfTheGoldenIsNothing) {
@@ -66,28 +66,44 @@ TEST(Likeness, OfTheGoldenIsNothing) {
 
 TEST(Likeness, HalfWayAccountsForThreeQuartersOfTheSquares) {
   const std::vector<double> half{1.5, 2.5, 3};
-  EXPECT_EQ(likeness(some.comparands(), half).share(), 0.75 * 0.75);
+  EXPECT_EQ(likeness(some.comparands(), half).share(), 0.75 * 0.5);
 }
 
 TEST(Likeness, NaNAndInfinitiesCountByPlace) {
-  const Numbers overflowing{{1, 2}, {1, 2}, {nan, 2}, {1, 2}};
-  EXPECT_EQ(likeness(overflowing.comparands(), std::vector<double>{nan, 2}).share(), 0.5) << "one element";
-  const Likeness elsewhere = likeness(overflowing.comparands(), std::vector<double>{1, infinity});
+  const Numbers overflowing{{1, 2, 3}, {1, 2, 3}, {nan, 2, infinity}, {1, 2, 3}};
+  EXPECT_EQ(likeness(overflowing.comparands(), std::vector<double>{nan, 2, infinity}).share(), 0.5);
+  const Likeness elsewhere = likeness(overflowing.comparands(), std::vector<double>{1, infinity, -infinity});
   EXPECT_EQ(elsewhere.same, 0);
   EXPECT_EQ(elsewhere.misplaced, 2);
   EXPECT_EQ(elsewhere.share(), 0);
 }
 
-TEST(Likeness, ASuspectThatIsWrongWhereTheTargetIsRightIsLessLikely) {
-  const std::vector<double> elsewhere{2, 3, nan};
-  EXPECT_DOUBLE_EQ(likeness(some.comparands(), elsewhere).share(), 0.75 * 2 / 3);
+TEST(Likeness, WhatASuspectForetellsWhereTheTargetIsRightRefutesIt) {
+  EXPECT_EQ(likeness(some.comparands(), std::vector<double>{2, 3, 4}).share(), 0) << "all that was foretold";
+  const Numbers more{{1, 2, 3, 4}, {1, 2, 3, 4}, {2, 3, 3, 4}, {2, 4, 4, 4}};
+  const Likeness half = likeness(more.comparands(), std::vector<double>{2, 3, 4, 4});
+  EXPECT_EQ(half.foretold, 1);
+  EXPECT_EQ(half.foretold_of, 2);
+  EXPECT_EQ(half.share(), 0.25);
+  EXPECT_EQ(likeness(some.comparands(), std::vector<double>{2, 3, nan}).misplaced, 1);
+}
+
+TEST(Likeness, OneElementSaysNothing) {
+  const Numbers one{{1}, {1}, {2}, {1}};
+  EXPECT_EQ(likeness(one.comparands(), one.target).share(), 0);
+}
+
+TEST(Likeness, WhatAnotherOrderOfSummingMayDoTellsNothing) {
+  const double nearly = 1 + 15 * 0x1p-24; // 15 roundings of S = 1, and the output's own spacing of 2^-23
+  const Numbers same_order{{1, 1}, {1, 1}, {nearly, nearly}, {1, 1}};
+  EXPECT_EQ(likeness(same_order.comparands(), same_order.target).telling, 0);
 }
 
 TEST(Likeness, Adds) {
   Likeness twice = likeness(some.comparands(), some.target);
   twice.add(twice);
   EXPECT_EQ(twice.telling, 4);
-  EXPECT_EQ(twice.share(), 1 - 1.0 / 16);
+  EXPECT_EQ(twice.share(), 1 - 1.0 / 8);
 }
 
 } // namespace
