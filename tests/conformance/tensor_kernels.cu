@@ -1,6 +1,6 @@
 // Products of matrices by tensor cores, c = a b, for the recordings: by nvcuda::wmma with a scaling of single
-// elements of a fragment, and by mma.sync with fragments filled as PTX documents them. make_tensor_launches.py makes
-// the launches.
+// elements of a fragment, and by mma.sync with fragments filled as PTX documents them.
+// make_tensor_launches.py makes the launches.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
@@ -33,9 +33,9 @@ __device__ void wmma_gemm(const T* a, const T* b, Sum* c, int m, int n, int k, S
   wmma::store_matrix_sync(c + row * n + column, sum, n, wmma::mem_row_major);
 }
 
-#define WMMA_KERNEL(name, M, N, K, F, T, S, A, B)                                                                      \
-  extern "C" __global__ void name(const T* a, const T* b, S* c, int m, int n, int k) {                                 \
-    wmma_gemm<M, N, K, F, T, S, wmma::A, wmma::B>(a, b, c, m, n, k, static_cast<S>(2));                                \
+#define WMMA_KERNEL(name, M, N, K, F, T, S, A, B)                                                            \
+  extern "C" __global__ void name(const T* a, const T* b, S* c, int m, int n, int k) {                       \
+    wmma_gemm<M, N, K, F, T, S, wmma::A, wmma::B>(a, b, c, m, n, k, static_cast<S>(2));                      \
   }
 WMMA_KERNEL(wmma_f16, 16, 16, 16, __half, __half, float, row_major, row_major)
 WMMA_KERNEL(wmma_f16_sums_of_f16, 16, 16, 16, __half, __half, __half, row_major, col_major)
@@ -82,7 +82,8 @@ __device__ void mma_gemm(const T* a, const T* b, Sum* c, int n, int k, Multiply 
   for (int first = 0; first < k; first += K) {
     Word x[K / (2 * E)], y[K / (4 * E)];
     for (int r = 0; r < K / (2 * E); ++r)
-      x[r] = *reinterpret_cast<const Word*>(a + (row + group + 8 * (r % 2)) * k + first + 4 * E * (r / 2) + member * E);
+      x[r] = *reinterpret_cast<const Word*>(a + (row + group + 8 * (r % 2)) * k + first + 4 * E * (r / 2) +
+                                            member * E);
     for (int r = 0; r < K / (4 * E); ++r)
       y[r] = *reinterpret_cast<const Word*>(b + (column + group) * k + first + 4 * E * r + member * E);
     multiply(sum, x, y);
@@ -90,13 +91,13 @@ __device__ void mma_gemm(const T* a, const T* b, Sum* c, int n, int k, Multiply 
   for (int r = 0; r < 4; ++r) c[(row + group + 8 * (r / 2)) * n + column + 2 * member + r % 2] = sum[r];
 }
 
-#define MMA_KERNEL(name, K, E, T, S, W, instruction, cs, cw)                                                           \
-  extern "C" __global__ void name(const T* a, const T* b, S* c, int m, int n, int k) {                                 \
-    mma_gemm<K, E, T, S, W>(a, b, c, n, k, [](S(&d)[4], const W(&x)[4], const W(&y)[2]) {                              \
-      asm("mma.sync.aligned." instruction " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"           \
-          : "+" cs(d[0]), "+" cs(d[1]), "+" cs(d[2]), "+" cs(d[3])                                                     \
-          : cw(x[0]), cw(x[1]), cw(x[2]), cw(x[3]), cw(y[0]), cw(y[1]));                                               \
-    });                                                                                                                \
+#define MMA_KERNEL(name, K, E, T, S, W, instruction, cs, cw)                                                 \
+  extern "C" __global__ void name(const T* a, const T* b, S* c, int m, int n, int k) {                       \
+    mma_gemm<K, E, T, S, W>(a, b, c, n, k, [](S(&d)[4], const W(&x)[4], const W(&y)[2]) {                    \
+      asm("mma.sync.aligned." instruction " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" \
+          : "+" cs(d[0]), "+" cs(d[1]), "+" cs(d[2]), "+" cs(d[3])                                           \
+          : cw(x[0]), cw(x[1]), cw(x[2]), cw(x[3]), cw(y[0]), cw(y[1]));                                     \
+    });                                                                                                      \
   }
 MMA_KERNEL(mma_f16, 16, 2, __half, float, unsigned, "m16n8k16.row.col.f32.f16.f16.f32", "f", "r")
 MMA_KERNEL(mma_bf16, 16, 2, __nv_bfloat16, float, unsigned, "m16n8k16.row.col.f32.bf16.bf16.f32", "f", "r")

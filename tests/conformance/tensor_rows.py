@@ -21,7 +21,8 @@ def product(name, shape, a, b, c, d, role, threads, counts=None):
     na, nb, nc, nd = counts or (registers(m * k, a), registers(n * k, b), registers(m * n, c), registers(m * n, d))
     suffix = f":{role}" if role else ""
     factor = lambda kind: PACKED[kind] + suffix if kind in PACKED else "b32:bits"
-    kinds = [factor(a)] * na + [factor(b)] * nb + [SUM[c] + (suffix if c != "s32" else "")] * nc
+    addend = " sum" if role == "tiny" else ""
+    kinds = [factor(a)] * na + [factor(b)] * nb + [SUM[c] + (suffix + addend if c != "s32" else "")] * nc
     names = [f"%a{k}" for k in range(len(kinds))]
     groups = [names[:na], names[na:na + nb], names[na + nb:]]
     outs = [f"%d{k}" for k in range(nd)]
@@ -56,6 +57,17 @@ def mma_rows():
         for op in ("xor", "and"):
             rows.append(product(f"mma.sync.aligned.{name}.row.col.s32.b1.b1.s32.{op}.popc", shape(name), "b1", "b1", "s32", "s32", "", 32))
     rows.append(row("movmatrix.sync.aligned.m8n8.trans.b16 %d0, %a0;", ["b32:bits"], ["b32"], threads=64))
+    return rows
+
+
+def tiny_rows():
+    """Products and sums about the smallest numbers."""
+    rows = []
+    for name, shape, kind, c in (("m16n8k16", (16, 8, 16), "f16", "f32"), ("m16n8k16", (16, 8, 16), "f16", "f16"), ("m16n8k16", (16, 8, 16), "bf16", "f32"),
+                                 ("m16n8k8", (16, 8, 8), "f16", "f32"), ("m16n8k8", (16, 8, 8), "tf32", "f32"), ("m16n8k4", (16, 8, 4), "tf32", "f32"),
+                                 ("m16n8k32", (16, 8, 32), "e4m3", "f32"), ("m16n8k32", (16, 8, 32), "e5m2", "f32"), ("m16n8k32", (16, 8, 32), "e5m2", "f16")):
+        rows.append(product(f"mma.sync.aligned.{name}.row.col.{c}.{kind}.{kind}.{c}", shape, kind, kind, c, c, "tiny", 128))
+    rows.append(product("wmma.mma.sync.aligned.row.col.m16n16k8.f32.tf32.tf32.f32", SHAPES["m16n16k8"], "tf32", "tf32", "f32", "f32", "tiny", 64))
     return rows
 
 
@@ -147,4 +159,4 @@ def wmma_memory_rows():
 
 
 def tensor_rows():
-    return {"tensor_mma": mma_rows(), "tensor_wmma": wmma_product_rows() + wmma_memory_rows()}
+    return {"tensor_mma": mma_rows(), "tensor_wmma": wmma_product_rows() + wmma_memory_rows(), "tensor_tiny": tiny_rows()}

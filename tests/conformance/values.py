@@ -121,6 +121,8 @@ def one(kind, rng, special):
         return sum(byte_float(base[:4], role, rng) << 8 * k for k in range(4))
     if role == "cancel":
         return cancelling(base, rng)
+    if role in ("tiny", "tiny sum"):
+        return tiny(base, rng, role == "tiny sum")
     if role in ("unit", "wide"):  # ordinary numbers: of one magnitude, and of many
         exponent_bits, fraction_bits = FORMATS[base]
         bias, reach = (1 << (exponent_bits - 1)) - 1, (2 if role == "unit" else 12)
@@ -138,9 +140,25 @@ def byte_float(fmt, role, rng):
     bias = 7 if fmt == "e4m3" else 15
     if role == "":
         return rng.getrandbits(8)
-    reach = {"unit": (-2, 0), "wide": (-6, 6), "cancel": (-5, 5)}[role]
+    if role == "tiny" and rng.random() < 0.6:
+        return rng.getrandbits(1) << 7 | rng.getrandbits(fraction_bits)
+    reach = {"unit": (-2, 0), "wide": (-6, 6), "cancel": (-5, 5), "tiny": (-3, 6)}[role]
     exponent = bias + (rng.randint(*reach) if role != "cancel" else rng.choice(reach))
     return rng.getrandbits(1) << 7 | exponent << fraction_bits | rng.getrandbits(fraction_bits)
+
+
+def tiny(fmt, rng, addend):
+    """Subnormal numbers of every size, and factors that lead their products to the normal ones; addends that leave these be."""
+    exponent_bits, fraction_bits = FORMATS[fmt]
+    bias = (1 << (exponent_bits - 1)) - 1
+    sign = rng.getrandbits(1) << (exponent_bits + fraction_bits)
+    if addend and rng.random() < 0.6:
+        return sign
+    if rng.random() < 0.6:
+        return sign | rng.getrandbits(rng.randint(1, fraction_bits))
+    reach = 6 if exponent_bits == 5 or rng.random() < 0.5 else 120
+    exponent = rng.randint(1, 12) if addend else bias + rng.randint(-3, reach)
+    return sign | exponent << fraction_bits | rng.getrandbits(fraction_bits)
 
 
 def cancelling(fmt, rng):

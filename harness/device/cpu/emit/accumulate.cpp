@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kept_bits = 25; // behind the point of the largest
 constexpr int no_exponent = -1000;
-constexpr int not_finite = 2000; // also times zero
+constexpr int cut_to_zero = -1500; // a tf32 factor of which nothing is left: its products are +0
+constexpr int not_finite = 2000;   // also times zero
 
 float eight_bits(std::uint32_t bits, int exponent_bits, bool has_infinity) {
   const int fraction_bits = 7 - exponent_bits, bias = (1 << (exponent_bits - 1)) - 1;
@@ -61,8 +62,11 @@ Sum add(Factor c, const Factor* a, const Factor* b, unsigned count) {
   for (unsigned at = 0; at < count; ++at) top = std::max(top, a[at].exponent + b[at].exponent);
   if (top > 2 * 127 || top <= no_exponent / 2) {
     auto plain = static_cast<double>(c.value);
-    for (unsigned at = 0; at < count; ++at)
-      plain += static_cast<double>(a[at].value) * static_cast<double>(b[at].value);
+    for (unsigned at = 0; at < count; ++at) {
+      const double product = static_cast<double>(a[at].value) * static_cast<double>(b[at].value);
+      const bool positive = a[at].exponent == cut_to_zero || b[at].exponent == cut_to_zero;
+      plain += product == 0 && positive ? 0.0 : product;
+    }
     return {0, 0, plain};
   }
   const double scale =
@@ -74,12 +78,11 @@ Sum add(Factor c, const Factor* a, const Factor* b, unsigned count) {
   return {sum, top - kept_bits, std::nullopt};
 }
 
-// sum * 2^exponent, cut toward zero to f32.
+// sum * 2^exponent, cut toward zero to f32; what is cut to zero is +0.
 float cut(std::int64_t sum, int exponent) {
   const auto exact = static_cast<double>(sum); // below 2^53
-  if (exponent < -100 || exponent > 60)
-    return static_cast<float>(
-        round_to(std::ldexp(exact, exponent), format_f32, Round::toward_zero)); // subnormal, or too large
+  if (exponent < -100 || exponent > 60)        // subnormal, or too large
+    return static_cast<float>(round_to(std::ldexp(exact, exponent), format_f32, Round::toward_zero) + 0.0);
   auto nearest = static_cast<float>(exact);
   if (std::fabs(static_cast<double>(nearest)) > std::fabs(exact))
     nearest = std::bit_cast<float>(std::bit_cast<std::uint32_t>(nearest) - 1);
@@ -91,7 +94,8 @@ float cut(std::int64_t sum, int exponent) {
 Factor factor_of(Element element, std::uint32_t bits) {
   const float value = value_of(element, bits);
   if (!std::isfinite(value)) return {value, not_finite};
-  if (value == 0) return {value, no_exponent};
+  if (value == 0)
+    return {value, element == Element::tf32 && (bits & 0x7fffffffu) != 0 ? cut_to_zero : no_exponent};
   const auto field = static_cast<int>(std::bit_cast<std::uint32_t>(value) >> 23 & 255);
   return {value, std::max(field - 127, smallest_exponent(element))};
 }
