@@ -78,11 +78,10 @@ Result<fs::path> find_mlir_opt() {
   const char* value = std::getenv("PATH");
   for (std::string_view rest = value != nullptr ? value : ""; !rest.empty();) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
-    const fs::path tool = fs::path(rest.substr(0, end)) / tool_name;
+    fs::path tool = fs::path(rest.substr(0, end)) / tool_name;
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (tool.is_absolute() && is_program(tool)) return tool;
   }
-  if (const fs::path tool = "/usr/lib/llvm-22/bin/mlir-opt"; is_program(tool)) return tool;
   return environment_error({}, "an .mlir source needs {}: install Debian's package mlir-22-tools", tool_name);
 }
 

@@ -16,8 +16,7 @@ struct MlirRun {
   std::string log; // standard error
 };
 
-// mlir-opt-22 along the PATH, or below /usr/lib/llvm-22/bin. None: an environment error that names the Debian
-// package.
+// mlir-opt-22 along the PATH. None: an environment error that names the Debian package.
 Result<std::filesystem::path> find_mlir_opt();
 
 // Runs it on `input`, which it reads from its standard input and calls "<stdin>". Longer than 60 s of waiting

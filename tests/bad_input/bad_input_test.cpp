@@ -1,31 +1,15 @@
 // What strangers give: each is refused with exit code 2 and one clear line that says what and where, and
 // nothing is left half-written.
-#include "tests/end_to_end/program.h"
+#include "tests/bad_input/refused.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <algorithm>
 
 namespace assay::testing {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::StartsWith;
-
-void expect_one_line(const ProgramRun& run, const std::vector<std::string>& parts) {
-  EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
-  EXPECT_THAT(run.err, StartsWith("assay: "));
-  for (const std::string& part : parts) EXPECT_THAT(run.err, HasSubstr(part));
-  EXPECT_THAT(run.out, IsEmpty());
-}
-
-void expect_refused(const ProgramRun& run, const std::vector<std::string>& parts) {
-  EXPECT_EQ(run.exit, 2) << run.out << run.err;
-  expect_one_line(run, parts);
-}
 
 // --- the command line ---
 
