@@ -18,9 +18,13 @@ library_packages="cmake ninja-build libfmt-dev libcli11-dev libtomlplusplus-dev 
   librandom123-dev libzip-dev libpugixml-dev libmpfr-dev libboost-context-dev libxxhash-dev zlib1g-dev
   libgtest-dev libgmock-dev libbenchmark-dev"
 
+# For kernels in MLIR's gpu dialect; all else works without. Not every Debian has it.
+optional_packages="mlir-22-tools"
+
 # NVIDIA's wheels: the compiler, and the headers that kernels include. One release, so that they fit each other.
 cuda_wheels="nvidia-cuda-nvrtc==13.0.* nvidia-cuda-runtime==13.0.* nvidia-cuda-crt==13.0.* nvidia-cuda-cccl==13.0.*"
 oldest_nvrtc=12
+libdevice_wheel="nvidia-nvvm==13.0.*" # for math.exp and the like in MLIR, where no toolkit has it
 
 missing_of() { # the packages among the arguments that are not installed
   dpkg-query -W -f='${binary:Package} ${db:Status-Status}\n' "$@" 2>/dev/null |
@@ -95,6 +99,29 @@ fetch_cuda() {
   have_cuda
 }
 
+# What only MLIR kernels need: tried, and where it fails said by whoever runs such a kernel.
+install_optional() {
+  local missing python place new=$build/cuda.optional
+  may_install || return 0
+  missing=$(missing_of $optional_packages | xargs)
+  if [ -n "$missing" ]; then
+    apt-cache policy $missing 2>/dev/null | grep -q 'Candidate: [0-9]' || apt update
+    say "installing $missing, for kernels in MLIR"
+    apt install --no-install-recommends $missing || say "$missing cannot be installed; kernels in MLIR will not run"
+  fi
+  for place in "$build"/cuda/nvidia/* "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda; do
+    [ -f "$place/nvvm/libdevice/libdevice.10.bc" ] && return
+  done
+  python=$(python_with_pip) && place=$(echo "$build"/cuda/nvidia/*/) && [ -d "$place" ] || return 0
+  say "downloading NVIDIA's libdevice, for kernels in MLIR (60 MB)"
+  rm -rf "$new" && mkdir -p "$new"
+  "$python" -m pip download -q --disable-pip-version-check --no-deps --only-binary=:all: -d "$new" "$libdevice_wheel" \
+    >>"$build/setup.log" 2>&1 && "$python" -m zipfile -e "$new"/*.whl "$new" &&
+    mkdir -p "$place/nvvm/libdevice" && cp "$new"/nvidia/*/nvvm/libdevice/libdevice.10.bc "$place/nvvm/libdevice/" ||
+    say "no libdevice; MLIR kernels that call math.exp and the like will not run"
+  rm -rf "$new"
+}
+
 # Brings the Debian packages (those for linting too if $1 is "lint") and NVRTC, or says exactly what is missing.
 install_missing() {
   local packages missing need_cuda="" how
@@ -139,6 +166,7 @@ set_up() {
     [[ $kind = plain || $found_kind = lint ]] && command -v "clang++-$llvm" >/dev/null && have_cuda; then return; fi
   : >"$build/setup.log"
   install_missing "$kind"
+  install_optional
   printf '%s %s\n%s\n' "$kind" "$llvm" "$version" >"$stamp"
 }
 
