@@ -1,0 +1,53 @@
+// Right kernels on inputs at the edge of what their formula can do: none may be accused, whatever the seed.
+#include "harness/device/cpu/cpu_device.h"
+#include "harness/inputs/space.h"
+#include "harness/run/judge.h"
+
+#include <gtest/gtest.h>
+
+namespace assay {
+namespace {
+
+// Online attention adds weights of up to 1 before it divides by their sum: with v at the largest finite value
+// its sums overflow where the formula's do not quite.
+TEST(Accusation, OnlineAttentionWithTheLargestValues) {
+  const auto device = make_cpu_device();
+  ASSERT_TRUE(device);
+  int cases = 0, lucky = 0;
+  for (const char* manifest :
+       {"kernels/attention/kernel.toml", "kernels/faulty/attention_unwritten_rows/fixed.toml",
+        "kernels/faulty/attention_f16_overflow/fixed.toml"}) {
+    const auto kernel = Kernel::load(manifest, **device);
+    ASSERT_TRUE(kernel) << to_string(kernel.error());
+    for (const DistributionKind scores :
+         {DistributionKind::normal, DistributionKind::zero, DistributionKind::equal,
+          DistributionKind::extreme_logits, DistributionKind::largest})
+      for (const std::int64_t keys : {1, 3, 33})
+        for (std::uint64_t seed = 0; seed < 4; ++seed) {
+          Case test_case;
+          test_case.manifest = manifest;
+          test_case.tolerance = (*kernel)->space().tolerance;
+          test_case.dims = {{"batch", 1}, {"heads", 1}, {"q_len", 3}, {"kv_len", keys}, {"head_dim", 8}};
+          for (const char* name : {"q", "k", "v"}) {
+            TensorInput input;
+            input.tensor = name;
+            input.seed = 10 * seed + static_cast<std::uint64_t>(name[0]);
+            input.distribution = make_distribution(name[0] == 'v' ? DistributionKind::largest : scores);
+            test_case.inputs.push_back(std::move(input));
+          }
+          const auto legal = repair(test_case, (*kernel)->space());
+          ASSERT_TRUE(legal);
+          const auto judged = judge(**kernel, *legal);
+          ASSERT_TRUE(judged) << to_string(judged.error());
+          for (const Finding& finding : judged->findings)
+            ADD_FAILURE() << finding.message << "\n" << to_text(*legal);
+          lucky += static_cast<int>(judged->lucky.size());
+          ++cases;
+        }
+  }
+  EXPECT_EQ(cases, 180);
+  EXPECT_GT(lucky, 0) << "no case came near what is tested here";
+}
+
+} // namespace
+} // namespace assay
