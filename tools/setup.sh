@@ -110,6 +110,7 @@ install_optional() {
     apt install --no-install-recommends $missing || say "$missing cannot be installed; kernels in MLIR will not run"
   fi
   for place in "$build"/cuda/nvidia/* "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda; do
+    [ "${ASSAY_IGNORE_TOOLKIT:-0}" != 0 ] && [[ $place != "$build"/* ]] && continue
     [ -f "$place/nvvm/libdevice/libdevice.10.bc" ] && return
   done
   python=$(python_with_pip) && place=$(echo "$build"/cuda/nvidia/*/) && [ -d "$place" ] || return 0
