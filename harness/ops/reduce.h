@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace assay {
@@ -46,6 +47,20 @@ auto reduce_strided(std::int64_t n, std::int64_t width, const First& first, cons
   return partials.front();
 }
 
+// One after the other as `choice` has it, as atomics may: 2, the last first; a larger one, place i is item
+// (a i + b) mod n with a and b drawn from it.
+template <class First, class Add>
+auto reduce_permuted(std::int64_t n, std::int64_t choice, const First& first, const Add& add) {
+  const std::uint64_t drawn = static_cast<std::uint64_t>(choice) * 0x9E3779B97F4A7C15u;
+  std::int64_t a = 1 + static_cast<std::int64_t>((drawn >> 40) % static_cast<std::uint64_t>(n));
+  std::int64_t at = static_cast<std::int64_t>((drawn >> 8 & 0xffffffff) % static_cast<std::uint64_t>(n));
+  while (std::gcd(a, n) != 1) ++a;
+  if (choice == 2) a = n - 1, at = n - 1;
+  auto partial = first(at);
+  for (std::int64_t i = 1; i < n; ++i) add(partial, at = (at + a) % n);
+  return partial;
+}
+
 template <class First, class Add, class Merge>
 auto reduce(Order order, std::int64_t width, std::int64_t n, const First& first, const Add& add,
             const Merge& merge) {
@@ -62,6 +77,7 @@ auto reduce(Order order, std::int64_t width, std::int64_t n, const First& first,
     return total;
   }
   case Order::sequential:
+    if (width > 1) return reduce_permuted(n, width, first, add);
     break;
   }
   return reduce_run(0, n, 1, first, add);

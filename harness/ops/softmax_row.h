@@ -10,15 +10,16 @@ template <class Number> Number rescale(const Number& from, const Number& to) {
   return from == to && to == Number(-__builtin_huge_val()) ? Number(1) : exp(from - to);
 }
 
-// The maximum. exp(x - m) may be had as exp2(x * log2(e) - m * log2(e)); where m * log2(e) overflows, what is
-// not a number proves nothing.
+// The maximum. exp(x - m) may be had as exp2(x * log2(e) - m * log2(e)); where the scaled value of any
+// element overflows, a maximum on the way may, and what is then not a number proves nothing.
 template <class Line, class Row> auto largest_of(const Line& line, long long n, const Row& row) {
   auto largest = line.max(n, row);
-  if constexpr (Line::is_golden) {
-    constexpr double log2_e = 1.4426950408889634;
-    if (largest.finite() && !(__builtin_fabs(largest.high) * log2_e < Line::Number::largest))
-      largest.overflows = true;
-  }
+  if constexpr (Line::is_golden)
+    line.each(n, [&](auto i) {
+      constexpr double log2_e = 1.4426950408889634;
+      const auto x = row(i);
+      if (x.finite() && !(__builtin_fabs(x.high) * log2_e < Line::Number::largest)) largest.overflows = true;
+    });
   return largest;
 }
 

@@ -13,6 +13,9 @@ namespace {
 using Number = Instrument::Number;
 using Functions = Instrument::Functions;
 
+// Terms in another order than they lie in memory. Blocks that add by atomics come in any.
+constexpr std::int64_t few_permutations = 3, many_permutations = 12;
+
 struct OrderChoice {
   Order order = Order::sequential;
   std::int64_t width = 1;
@@ -37,6 +40,9 @@ std::vector<OrderChoice> orders_of(const OpInfo& op, const Manifest& manifest, c
   for (const std::int64_t width : threads) orders.push_back({Order::strided, width});
   for (const std::int64_t width : tiles) orders.push_back({Order::blocked, width});
   orders.push_back({Order::sequential, 1});
+  const std::int64_t permutations = manifest.deterministic ? few_permutations : many_permutations;
+  for (std::int64_t choice = 2; choice < 2 + permutations; ++choice)
+    orders.push_back({Order::sequential, choice});
   return orders;
 }
 
@@ -86,7 +92,8 @@ std::vector<Instrument> envelope_instruments(const OpInfo& op, const Manifest& m
         Instrument instrument = with_order({}, k);
         instrument.algorithm = algorithm;
         instrument.contract = contract;
-        const bool is_reference = algorithm == 0 && !contract && instrument.order == Order::sequential;
+        const bool is_reference =
+            algorithm == 0 && !contract && instrument.order == Order::sequential && instrument.width == 1;
         if (!is_reference) instruments.push_back(instrument);
       }
   return instruments;

@@ -21,6 +21,17 @@ TEST(Reduce, Pairwise) {
   EXPECT_EQ(order_of(Order::pairwise, 1, 4), "((0+1)+(2+3))");
   EXPECT_EQ(order_of(Order::pairwise, 1, 5), "(((0+1)+2)+(3+4))");
 }
+TEST(Reduce, SequentialOfPermutedTerms) {
+  EXPECT_EQ(order_of(Order::sequential, 2, 4), "(((3+2)+1)+0)");
+  EXPECT_EQ(order_of(Order::sequential, 2, 1), "0");
+  for (const std::int64_t n : {1, 2, 7, 12})
+    for (std::int64_t choice = 2; choice < 14; ++choice) {
+      std::string order = order_of(Order::sequential, choice, n);
+      for (std::int64_t i = n; i-- > 0;) // each term once
+        EXPECT_NE(order.find(std::to_string(i)), std::string::npos) << order;
+      EXPECT_EQ(std::ranges::count(order, '+'), n - 1) << order;
+    }
+}
 TEST(Reduce, BlockedByTile) { EXPECT_EQ(order_of(Order::blocked, 2, 5), "(((0+1)+(2+3))+4)"); }
 TEST(Reduce, StridedByThreadsThenATree) {
   EXPECT_EQ(order_of(Order::strided, 4, 8), "(((0+4)+(2+6))+((1+5)+(3+7)))");
