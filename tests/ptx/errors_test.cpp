@@ -36,6 +36,13 @@ TEST(Errors, InABodyNameTheLine) {
   const Expectation table[] = {
       {"wgmma.fence.sync.aligned;", ErrorKind::environment,
        "the CPU device does not support the instruction 'wgmma.fence.sync.aligned'"},
+      {".reg .b32 %r<9>; mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32 {%r0}, {%r1}, {%r2}, {%r3};",
+       ErrorKind::environment,
+       "the CPU device does not support the instruction 'mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32'"},
+      {".reg .b32 %r<9>; mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 %r0, %r1;", ErrorKind::environment,
+       "'mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32'"},
+      {".reg .b32 %r<9>; .reg .b64 %d; wmma.load.a.sync.aligned.row.m16n16k16.f16 {%r0, %r1}, [%d], 16;",
+       ErrorKind::user, "operand 1 of 'wmma' needs 8 registers"},
       {"tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%rd1, {%f4, %f5}];", ErrorKind::environment,
        "the CPU device does not support the instruction 'tex.2d.v4.f32.f32'"},
       {".reg .f32 %f<3>; add.s32.f32 %f0, %f1, %f2;", ErrorKind::environment, "'add.s32.f32'"},
