@@ -8,96 +8,20 @@ kernel.toml is right. Exit 1 where a fault is missed, a right kernel accused, or
 import argparse
 import concurrent.futures
 import json
+import math
 import pathlib
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
-import tomllib
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-
-
-def manifests(names):
-    """(manifest, meta or None) of every kernel, paths relative to the checkout."""
-    wrong, right = [], []
-    for manifest in sorted(ROOT.glob("kernels/**/*.toml")):
-        if manifest.name == "meta.toml":
-            continue
-        folder = manifest.parent
-        if names and not any(name in (folder.name, kernel_name(manifest)) for name in names):
-            continue
-        meta = folder / "meta.toml"
-        if meta.exists() and manifest.name == "kernel.toml":
-            wrong.append((manifest.relative_to(ROOT), tomllib.loads(meta.read_text())))
-        else:
-            right.append((manifest.relative_to(ROOT), None))
-    return wrong + right
-
-
-def kernel_name(manifest):
-    folder, stem = manifest.parent.name, manifest.stem
-    return folder if stem == "kernel" else f"{folder}.{stem}"
-
-
-class Campaign:
-    def __init__(self, options, manifest, meta, scratch):
-        self.options, self.manifest, self.meta = options, manifest, meta
-        self.name = kernel_name(manifest)
-        self.scratch = scratch / self.name
-        self.report, self.error, self.first = None, "", None
-
-    def run(self):
-        wrong = self.meta is not None
-        self.fuzz(self.options.time if wrong else self.options.twin_time, stop=wrong and not self.options.full)
-        if wrong and not self.options.full and self.findings() and not self.detection():
-            self.fuzz(self.options.time, stop=False)  # the first finding was another consequence of the fault
-        return self
-
-    def fuzz(self, seconds, stop):
-        run = self.scratch / ("first" if stop else "full")
-        run.mkdir(parents=True)
-        command = [self.options.assay, "fuzz", str(self.manifest), "--time", str(seconds), "--device",
-                   self.options.device, "--jobs", str(self.options.jobs), "--seed", str(self.options.seed), "--out",
-                   str(run / "findings"), "--corpus", str(run / "corpus"), "--json", str(run / "report.json")]
-        if stop:
-            command += ["--stop-after", "1"]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-        self.error = ""
-        if done.returncode not in (0, 1):
-            lines = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
-            self.error = f"exit {done.returncode}: {lines[-1] if lines else ''}"
-        try:
-            self.report = json.loads((run / "report.json").read_text())
-        except OSError:
-            self.error = self.error or "no report"
-
-    def findings(self):
-        return self.report["findings"] if self.report else []
-
-    def detection(self):
-        """The earliest finding of a kind that the fault may show as."""
-        allowed = [f for f in self.findings() if f["kind"] in self.meta["kinds"]]
-        return min(allowed, key=lambda f: f["seconds_to_find"], default=None)
-
-    def result(self):
-        entry = {"kernel": self.name, "wrong_on_purpose": self.meta is not None, "error": self.error,
-                 "cases": self.report["cases"] if self.report else 0,
-                 "suspects_not_confirmed": self.report["suspects_not_confirmed"] if self.report else 0,
-                 "findings": self.findings()}
-        if self.meta is None:
-            entry["verdict"] = "error" if self.error else "accused" if self.findings() else "clean"
-            return entry
-        found = self.detection()
-        entry["verdict"] = "error" if self.error else "detected" if found else "missed"
-        if found:
-            entry.update(kind=found["kind"], seconds=found["seconds_to_find"], signature=found["signature"],
-                         minimized_elements=found["minimized_elements"], dims=found["dims"], case=found["case"])
-        return entry
+import protocols
+from campaign import ROOT, Campaign, manifests
 
 
 def row(entry):
-    text = f"{entry['verdict']:9} {entry['kernel']:36} {entry['cases']:7}"
+    text = f"{entry['verdict']:9} {entry['kernel']:36} {entry['seed']:4} {entry['cases']:7}"
     if entry["verdict"] == "detected":
         dims = "x".join(str(size) for size in entry["dims"].values())
         text += f" {entry['seconds']:8.2f}  {entry['kind']:15} {entry['minimized_elements']:4}  {dims}"
@@ -120,46 +44,113 @@ def store(entry):
     (folder / f"{entry['signature']}.case").write_text(text)
 
 
-def main():
+def totals(entries):
+    """The figures by which a search is measured."""
+    found = [e for e in entries if e["verdict"] == "detected"]
+    right = [e for e in entries if not e["wrong_on_purpose"] and e["verdict"] != "error"]
+    count = {verdict: sum(e["verdict"] == verdict for e in entries)
+             for verdict in ("detected", "missed", "clean", "accused", "error")}
+    cases = sum(e["cases"] for e in right)
+    # Suspects of right kernels are all the confirmation's to clear: what it let through are false alarms.
+    alarms = sum(len(e["findings"]) for e in right)
+    suspects = alarms + sum(e["suspects_not_confirmed"] for e in right)
+    count["right"] = {"cases": cases, "suspects": suspects, "confirmed": alarms,
+                      "rate_below_95": upper_bound(alarms, suspects) if suspects else None}
+    if found:
+        count["median"] = {"seconds": statistics.median(e["seconds"] for e in found),
+                           "cases_when_ended": statistics.median(e["cases"] for e in found),
+                           "elements_off_base": statistics.median(e["minimized_elements"] for e in found),
+                           "volume": statistics.median(volume(e["dims"]) for e in found)}
+        count["slowest_seconds"] = max(e["seconds"] for e in found)
+        count["largest_elements_off_base"] = max(e["minimized_elements"] for e in found)
+    return count
+
+
+def volume(dims):
+    product = 1
+    for size in dims.values():
+        product *= size
+    return product
+
+
+def upper_bound(hits, trials, confidence=0.95):
+    """The one-sided exact (Clopper-Pearson) bound on a share; no hits of n give about 3 / n."""
+    def at_most(share):  # the chance of so few hits
+        return sum(math.comb(trials, k) * share ** k * (1 - share) ** (trials - k) for k in range(hits + 1))
+
+    low, high = hits / trials, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if at_most(middle) > 1 - confidence else (low, middle)
+    return high
+
+
+def say(count):
+    right = count["right"]
+    print(f"{count['detected']} of {count['detected'] + count['missed']} faults detected; "
+          f"{count['accused']} of {count['clean'] + count['accused']} right kernels accused; {count['error']} errors")
+    if "median" in count:
+        median = count["median"]
+        print(f"medians: {median['seconds']:.2f} s to the finding (slowest {count['slowest_seconds']:.2f}), "
+              f"{median['elements_off_base']:g} elements off the base value (most "
+              f"{count['largest_elements_off_base']}), product of the dims {median['volume']:g}")
+    if right["suspects"]:
+        print(f"right kernels: {right['confirmed']} of {right['suspects']} suspects confirmed over {right['cases']} "
+              f"cases; with 95 % confidence fewer than {right['rate_below_95']:.1e} a suspect, "
+              f"{right['rate_below_95'] * right['suspects'] / right['cases']:.1e} a case")
+
+
+def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="folders or kernels; all where none is named")
     parser.add_argument("--assay", default=str(ROOT / "build/release/tools/assay"))
+    parser.add_argument("--kernels", type=pathlib.Path, default=ROOT / "kernels", help="the folder with the kernels")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--time", type=int, default=30, help="seconds for each wrong kernel")
-    parser.add_argument("--twin-time", type=int, default=60, help="seconds for each right kernel")
+    parser.add_argument("--time", type=int, default=30, help="seconds for each wrong kernel; 0: leave them out")
+    parser.add_argument("--twin-time", type=int, default=60, help="seconds for each right one; 0: leave them out")
     parser.add_argument("--full", action="store_true", help="go on after the first finding")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seeds", default="1", help="one or several, as 1,2,3")
     parser.add_argument("--jobs", type=int, default=1, help="workers a campaign")
     parser.add_argument("--parallel", type=int, default=1, help="campaigns at a time")
+    parser.add_argument("--protocols", nargs="?", const=str(ROOT / "build/release/tests/suite/assay-protocols"),
+                        metavar="PROGRAM", help="run the three other protocols on the same kernels too")
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, help="an empty folder for findings and corpora; else they are dropped")
     parser.add_argument("--store", action="store_true", help="put the reproducers into corpus/")
     options = parser.parse_args()
     options.assay = str(pathlib.Path(options.assay).resolve())
+    options.seeds = [int(seed) for seed in options.seeds.split(",")]
+    return parser, options
 
-    kernels = manifests(options.names)
+
+def main():
+    parser, options = arguments()
+    kernels = manifests(options.kernels.resolve(), options.names)
+    kernels = [k for k in kernels if (options.twin_time if k[1] is None else options.time) > 0]
     if not kernels:
         parser.error("there is no such kernel")
     entries = []
-    print(f"{'':9} {'kernel':36} {'cases':>7} {'seconds':>8}  {'kind':15} {'size':>4}  dims", flush=True)
+    print(f"{'':9} {'kernel':36} {'seed':>4} {'cases':>7} {'seconds':>8}  {'kind':15} {'size':>4}  dims", flush=True)
     with tempfile.TemporaryDirectory(prefix="assay-suite.") as dropped, \
             concurrent.futures.ThreadPoolExecutor(options.parallel) as pool:
         scratch = (options.out or pathlib.Path(dropped)).resolve()
-        campaigns = [Campaign(options, manifest, meta, scratch) for manifest, meta in kernels]
+        campaigns = [Campaign(options, manifest, meta, seed, scratch)
+                     for seed in options.seeds for manifest, meta in kernels]
         for campaign in pool.map(Campaign.run, campaigns):
             entries.append(campaign.result())
             print(row(entries[-1]), flush=True)
             if options.store and entries[-1]["verdict"] == "detected":
                 store(entries[-1])
 
-    times = sorted(e["seconds"] for e in entries if e["verdict"] == "detected")
-    count = {verdict: sum(e["verdict"] == verdict for e in entries)
-             for verdict in ("detected", "missed", "clean", "accused", "error")}
-    median = f", median {times[len(times) // 2]:.2f} s, slowest {times[-1]:.2f} s" if times else ""
-    print(f"{count['detected']} of {count['detected'] + count['missed']} faults detected{median}; "
-          f"{count['accused']} of {count['clean'] + count['accused']} right kernels accused; {count['error']} errors")
+    count = totals(entries)
+    say(count)
+    comparison = None
+    if options.protocols:
+        comparison = protocols.compare(options.protocols, kernels, entries)
+        print(protocols.table(comparison))
     if options.json:
-        options.json.write_text(json.dumps({"seed": options.seed, "kernels": entries, **count}, indent=1) + "\n")
+        options.json.write_text(json.dumps({"seeds": options.seeds, "kernels": entries, **count,
+                                            "protocols": comparison}, indent=1) + "\n")
     return 1 if count["missed"] or count["accused"] or count["error"] else 0
 
 

@@ -91,6 +91,7 @@ std::uint32_t assay_flow_gather(Warp* warp, Flow* flow, std::uint32_t block, std
     for (std::uint32_t lane = 0; lane < warp_lanes; ++lane)
       if ((left >> lane & 1) != 0 && members[lane] == mask) group |= 1u << lane;
     if ((mask & warp->alive & ~group) != 0) continue;
+    if ((group & ~mask) != 0) assay_unnamed(warp, group & ~mask, flow->sites[block]);
     flow->waiting[block] = here & ~group;
     if (flow->waiting[block] != 0)
       set_runnable(*flow, block);
