@@ -1,7 +1,9 @@
 // Malformed or unsupported PTX: one line that says what and where, and the right kind of error.
+#include "harness/base/files.h"
 #include "harness/device/cpu/emit/compile.h"
 #include "harness/device/cpu/ptx/catalogue.h"
 
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,6 +27,12 @@ Error error_in_body(const std::string& body, const std::string& before = "") {
   return error_of(".version 8.0\n.target sm_90\n.address_size 64\n" + before +
                   "\n.entry k(.param .u64 p) {\n" + body + "\n}\n");
 }
+
+// What ptxas 13.0 says of each for sm_90: "Arguments mismatch", or nothing.
+constexpr const char* registers_of_all_types =
+    ".reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .f32 %f<9>; .reg .u32 %u<9>; .reg .f16 %h<4>; .reg .u16 %us<4>; "
+    ".reg .b16 %bs<3>; .reg .f64 %d<3>; .reg .s32 %s<3>; .reg .f16x2 %hh<3>; .reg .u64 %ud<3>; .reg .pred "
+    "%p<3>;";
 
 struct Expectation {
   const char* body;
@@ -53,8 +61,10 @@ TEST(Errors, InABodyNameTheLine) {
       {"bra nowhere;", ErrorKind::user, "label 'nowhere' is not defined"},
       {"bra 3;", ErrorKind::user, "bra needs a label"},
       {"a: ret; a: ret;", ErrorKind::user, "label 'a' is defined twice"},
-      {".reg .b32 %r<2>; .reg .b64 %d; mov.u64 %d, %r1;", ErrorKind::user, "too narrow"},
-      {".reg .b16 %h; mov.u32 %h, 1;", ErrorKind::user, "does not fit its destination register"},
+      {".reg .b32 %r<2>; .reg .b64 %d; mov.u64 %d, %r1;", ErrorKind::user,
+       "a register of type .b32 cannot be an operand of type .u64 of 'mov'"},
+      {".reg .b16 %h; mov.u32 %h, 1;", ErrorKind::user,
+       "a result of type .u32 of 'mov' does not fit a register of type .b16"},
       {".reg .pred %p; .reg .b32 %r; add.u32 %r, %p, 1;", ErrorKind::user,
        "mixes predicate and value registers"},
       {".reg .b32 %r; @%r ret;", ErrorKind::user, "'%r' is not a predicate register"},
@@ -84,6 +94,54 @@ TEST(Errors, InABodyNameTheLine) {
   }
 }
 
+TEST(Errors, RegistersMustGoWithTheInstructionsTypes) {
+  for (const char* wrong : {"add.f32 %u1, %u2, %f1;",
+                            "add.s32 %f1, %f2, %f3;",
+                            "add.f16 %bs1, %us1, %us1;",
+                            "mov.u32 %r1, %rd1;",
+                            "mov.f32 %f1, %u1;",
+                            "mov.u32 %r1, %f1;",
+                            "setp.eq.f32 %p1, %u1, %f1;",
+                            "setp.eq.s32 %p1, %f1, %f1;",
+                            "ld.global.f32 %u1, [%rd1];",
+                            "ld.global.u32 %f1, [%rd1];",
+                            "st.global.u32 [%rd1], %f1;",
+                            "st.global.f32 [%rd1], %u1;",
+                            "selp.f32 %f1, %u1, %f2, %p1;",
+                            "selp.u32 %f1, %u1, %u2, %p1;",
+                            "shl.b32 %r1, %r2, %rd1;",
+                            "shr.s32 %f1, %f2, %r1;",
+                            "bfe.u32 %r1, %r2, %rd1, %r3;",
+                            "popc.b64 %rd1, %rd2;",
+                            "atom.global.add.f32 %u1, [%rd1], %f1;",
+                            "atom.global.add.u32 %f1, [%rd1], %f1;",
+                            "mul.wide.u32 %rd1, %f1, %r1;",
+                            "add.f32 %f1, %rd1, %rd2;",
+                            "add.f64 %d1, %f1, %f2;",
+                            "fma.rn.f64 %rd1, %rd2, %d1, %ud1;",
+                            "min.u32 %r1, %f1, %r2;",
+                            "ld.global.u8 %f1, [%rd1];",
+                            "add.u16 %bs1, %r1, %r2;",
+                            "mov.u32 %r1, %bs1;",
+                            "cvt.s32.s16 %r1, %u2; add.f32 %f1, %f2, 1;",
+                            "add.s32 %r1, %r2, 0f3f800000;",
+                            "mov.f32 %f1, 5;"}) {
+    const Error error = error_in_body(std::string(registers_of_all_types) + "\n" + wrong);
+    EXPECT_EQ(error.kind, ErrorKind::user) << wrong << ": " << error.message;
+    EXPECT_EQ(error.place.line, 7) << wrong << ": " << error.message;
+  }
+  for (const char* right :
+       {"add.f32 %f1, %r1, %r2;", "add.s32 %u1, %s1, %r1;", "add.f16 %bs1, %bs1, %h1;",
+        "add.f16x2 %hh1, %r1, %r1;", "mov.b32 %r1, %f1;", "and.b32 %f1, %f2, %r1;",
+        "ld.global.u32 %rd2, [%rd1];", "ld.global.f32 %rd2, [%rd1];", "st.global.u32 [%rd1], %rd1;",
+        "cvt.u32.u64 %rd1, %rd2;", "shl.b32 %f1, %f2, %r1;", "ex2.approx.f32 %r1, %r2;",
+        "ld.global.u8 %r1, [%rd1];", "selp.b32 %f1, %u1, %f2, %p1;", "and.b32 %r1, %r2, 0x1ffffffff;",
+        "mov.b32 %r1, 0f3f800000;", "mov.b32 %r1, 1065353216; add.f32 %f1, %r1, %f2;"}) {
+    const Error error = error_in_body(std::string(registers_of_all_types) + "\n" + right);
+    EXPECT_EQ(error.message, "it compiled") << right;
+  }
+}
+
 TEST(Errors, OfAModule) {
   EXPECT_THAT(error_of("").message, testing::HasSubstr("expected '.version'"));
   EXPECT_THAT(error_of("int main() {}").message, testing::HasSubstr("expected '.version'"));
@@ -98,11 +156,15 @@ TEST(Errors, OfAModule) {
               testing::HasSubstr("longer than its 4 bytes"));
 }
 
-TEST(Catalogue, PrintsEveryFormAndHasNoDuplicates) {
+TEST(Catalogue, IsTheDocumentedTableAndHasNoDuplicates) {
   std::vector<std::string> lines;
   for (const ptx::Form& form : ptx::supported_forms()) lines.push_back(to_string(form));
   EXPECT_THAT(lines, testing::Contains("add.sat.s32"));
   EXPECT_THAT(lines, testing::Contains("fma.rn|.rz|.rm|.rp{.ftz}{.sat}.f32"));
+  const auto table = read_file("harness/device/cpu/instructions.txt");
+  ASSERT_TRUE(table) << to_string(table.error());
+  EXPECT_EQ(fmt::format("{}\n", fmt::join(lines, "\n")), *table)
+      << "make it anew: ptx_tool --table > harness/device/cpu/instructions.txt";
   std::sort(lines.begin(), lines.end());
   EXPECT_EQ(std::adjacent_find(lines.begin(), lines.end()), lines.end());
 }

@@ -3,9 +3,9 @@
 #include "harness/device/cpu/emit/narrow_float.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
-#include <optional>
 
 namespace assay::cpu {
 namespace {
@@ -50,38 +50,26 @@ int smallest_exponent(Element element) {
   return narrow ? -14 : -126;
 }
 
-// The sum of the aligned terms, sum * 2^exponent; or one that is no sum: zeros, NaN or an infinity.
-struct Sum {
-  std::int64_t sum = 0;
-  int exponent = 0;
-  std::optional<double> plain;
-};
-
-Sum add(Factor c, const Factor* a, const Factor* b, unsigned count) {
-  int top = c.exponent;
-  for (unsigned at = 0; at < count; ++at) top = std::max(top, a[at].exponent + b[at].exponent);
-  if (top > 2 * 127 || top <= no_exponent / 2) {
-    auto plain = static_cast<double>(c.value);
-    for (unsigned at = 0; at < count; ++at) {
-      const double product = static_cast<double>(a[at].value) * static_cast<double>(b[at].value);
-      const bool positive = a[at].exponent == cut_to_zero || b[at].exponent == cut_to_zero;
-      plain += product == 0 && positive ? 0.0 : product;
-    }
-    return {0, 0, plain};
+// c + sum of a[i] b[i][column] where the terms are zeros alone, or not all finite.
+double plain_sum(Factor c, const Factor* a, const FactorRow* b, unsigned count, unsigned column) {
+  auto sum = static_cast<double>(c.value);
+  for (unsigned at = 0; at < count; ++at) {
+    const double product = static_cast<double>(a[at].value) * b[at].values[column];
+    const bool positive = a[at].exponent == cut_to_zero || b[at].exponents[column] == cut_to_zero;
+    sum += product == 0 && positive ? 0.0 : product;
   }
-  const double scale =
-      std::bit_cast<double>(static_cast<std::uint64_t>(1023 + kept_bits - top) << 52); // 2^(kept_bits - top)
-  auto sum = static_cast<std::int64_t>(static_cast<double>(c.value) * scale);
-  for (unsigned at = 0; at < count; ++at)
-    sum += static_cast<std::int64_t>(static_cast<double>(a[at].value) * static_cast<double>(b[at].value) *
-                                     scale);
-  return {sum, top - kept_bits, std::nullopt};
+  return sum;
+}
+
+bool is_plain(int top) { return top > 2 * 127 || top <= no_exponent / 2; }
+
+double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(1023 + exponent) << 52);
 }
 
 // sum * 2^exponent, cut toward zero to f32; what is cut to zero is +0.
-float cut(std::int64_t sum, int exponent) {
-  const auto exact = static_cast<double>(sum); // below 2^53
-  if (exponent < -100 || exponent > 60)        // subnormal, or too large
+float cut(double exact, int exponent) {
+  if (exponent < -100 || exponent > 60) // subnormal, or too large
     return static_cast<float>(round_to(std::ldexp(exact, exponent), format_f32, Round::toward_zero) + 0.0);
   auto nearest = static_cast<float>(exact);
   if (std::fabs(static_cast<double>(nearest)) > std::fabs(exact))
@@ -100,14 +88,38 @@ Factor factor_of(Element element, std::uint32_t bits) {
   return {value, std::max(field - 127, smallest_exponent(element))};
 }
 
-std::uint32_t accumulate_f32(Factor c, const Factor* a, const Factor* b, unsigned count) {
-  const Sum s = add(c, a, b, count);
-  return s.plain ? bits_f32(*s.plain) : std::bit_cast<std::uint32_t>(cut(s.sum, s.exponent));
-}
-
-std::uint32_t accumulate_f16(Factor c, const Factor* a, const Factor* b, unsigned count) {
-  const Sum s = add(c, a, b, count);
-  return bits_f16(s.plain ? *s.plain : std::ldexp(static_cast<double>(s.sum), s.exponent));
+void accumulate(Element element, const Factor* a, const FactorRow* b, unsigned count, unsigned columns,
+                std::uint32_t* sums) {
+  std::array<Factor, most_columns> addends;
+  std::array<std::int32_t, most_columns> tops;
+  std::array<double, most_columns> scales, totals;
+  for (unsigned j = 0; j < columns; ++j) {
+    addends[j] = factor_of(element, sums[j]);
+    tops[j] = addends[j].exponent;
+  }
+  for (unsigned at = 0; at < count; ++at) // loops over columns, for the vectoriser
+    for (unsigned j = 0; j < columns; ++j) tops[j] = std::max(tops[j], a[at].exponent + b[at].exponents[j]);
+  for (unsigned j = 0; j < columns; ++j) {
+    scales[j] = is_plain(tops[j]) ? 0.0 : power_of_two(kept_bits - tops[j]);
+    totals[j] = std::trunc(static_cast<double>(addends[j].value) * scales[j]);
+  }
+  for (unsigned at = 0; at < count; ++at) {
+    const auto left = static_cast<double>(a[at].value);
+    for (unsigned j = 0; j < columns; ++j)
+      totals[j] += std::trunc(left * b[at].values[j] * scales[j]); // below 2^33, so exact
+  }
+  for (unsigned j = 0; j < columns; ++j) {
+    const int exponent = tops[j] - kept_bits;
+    const double total = totals[j] + 0.0; // no -0
+    if (is_plain(tops[j])) {
+      const double sum = plain_sum(addends[j], a, b, count, j);
+      sums[j] = element == Element::f16 ? bits_f16(sum) : bits_f32(sum);
+    } else if (element == Element::f16) {
+      sums[j] = bits_f16(total * power_of_two(exponent));
+    } else {
+      sums[j] = std::bit_cast<std::uint32_t>(cut(total, exponent));
+    }
+  }
 }
 
 std::uint32_t bits_f16(double x) {

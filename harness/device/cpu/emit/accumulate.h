@@ -18,12 +18,21 @@ struct Factor {
 // Of an element's bits (of a floating type of at most 32 bits; tf32 is what is left of an f32).
 Factor factor_of(Element element, std::uint32_t bits);
 
-// c + sum of a[i] b[i]. Products are exact; they and the addend are brought to the largest exponent among
-// them (a product's is the sum of its factors'), cut toward zero to 25 bits behind its point, added exactly,
-// and the sum is cut toward zero to f32 (beyond its range: infinity), or rounded to the nearest f16. NaN is
-// 0x7fffffff or 0x7fff.
-std::uint32_t accumulate_f32(Factor c, const Factor* a, const Factor* b, unsigned count);
-std::uint32_t accumulate_f16(Factor c, const Factor* a, const Factor* b, unsigned count);
+inline constexpr unsigned most_columns = 32;
+
+// Factors of b at one place along k, column after column.
+struct FactorRow {
+  double values[most_columns];
+  std::int32_t exponents[most_columns];
+};
+
+// sums[j] = sums[j] + sum of a[i] b[i][j], as bits of f32 or f16 (`element`), for the first `columns`;
+// `columns` is a multiple of 8. Products are exact; they and the addend are brought to the largest exponent
+// among them (a product's is the sum of its factors'), cut toward zero to 25 bits behind its point, added
+// exactly, and the sum is cut toward zero to f32 (beyond its range: infinity), or rounded to the nearest f16.
+// NaN is 0x7fffffff or 0x7fff.
+void accumulate(Element element, const Factor* a, const FactorRow* b, unsigned count, unsigned columns,
+                std::uint32_t* sums);
 
 std::uint32_t bits_f16(double x); // rounded to nearest even
 std::uint32_t bits_f32(double x);

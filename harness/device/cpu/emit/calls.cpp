@@ -1,4 +1,4 @@
-// call: of the module's functions, and of the few that the driver provides.
+// call: of the module's functions, by name or through a pointer, and of the few that the driver provides.
 #include "harness/device/cpu/emit/areas.h"
 #include "harness/device/cpu/emit/function_emitter.h"
 #include "harness/device/cpu/emit/handlers.h"
@@ -11,10 +11,12 @@ namespace {
 using llvm::Value;
 using ptx::Instruction;
 using ptx::Operand;
+using ptx::Type;
 
 struct Call {
   std::vector<std::uint32_t> results, params; // variables
   std::string_view callee;
+  const Operand* pointer = nullptr; // in place of a name
 };
 
 bool add_variables(FunctionEmitter& e, const Instruction& i, const Operand& list,
@@ -36,11 +38,17 @@ std::optional<Call> parse(FunctionEmitter& e, const Instruction& i) {
   if (i.operands.size() > 1 && i.operands[0].kind == Operand::Kind::list &&
       !add_variables(e, i, i.operands[next++], call.results))
     return std::nullopt;
-  if (next >= i.operands.size() || i.operands[next].kind != Operand::Kind::symbol) {
-    e.fail(i, ErrorKind::environment, "the CPU device does not support indirect calls");
+  if (next >= i.operands.size()) {
+    e.fail(i, ErrorKind::user, "call needs a function");
     return std::nullopt;
   }
-  call.callee = i.operands[next++].name;
+  const Operand& callee = i.operands[next++];
+  if (callee.kind == Operand::Kind::symbol && callee.variable == ptx::no_index)
+    call.callee = callee.name;
+  else if (callee.kind == Operand::Kind::reg || callee.kind == Operand::Kind::integer)
+    call.pointer = &callee;
+  else
+    e.fail(i, ErrorKind::user, "call needs a function's name or a register that holds its address");
   if (next < i.operands.size() && i.operands[next].kind == Operand::Kind::list &&
       !add_variables(e, i, i.operands[next], call.params))
     return std::nullopt;
@@ -104,10 +112,40 @@ bool call_driver(FunctionEmitter& e, const Instruction& i, const Call& call) {
   return true;
 }
 
+// The areas of a call as the callee expects them: results, then parameters.
+Value* passed_areas(FunctionEmitter& e, const Call& call) {
+  auto& b = e.lanes();
+  const std::size_t count = call.params.size() + call.results.size();
+  Value* areas = b.slot(b.ir.getPtrTy(), count == 0 ? 1 : count);
+  std::size_t next = 0;
+  for (const auto* list : {&call.results, &call.params})
+    for (const std::uint32_t variable : *list)
+      b.ir.CreateStore(e.area(variable), b.ir.CreateConstInBoundsGEP1_64(b.ir.getPtrTy(), areas, next++));
+  return areas;
+}
+
+void emit_pointer_call(FunctionEmitter& e, const Instruction& i, const Call& call) {
+  auto& b = e.lanes();
+  Value* address = e.read(*call.pointer, Type::b64);
+  e.use(e.taken_taint(), i);
+  e.set_taint(nullptr);
+  CodeData& data = e.scope().data;
+  PointerCall& described = data.pointer_calls.emplace_back(PointerCall{*e.site(i), &data.callees, {}, {}});
+  for (const std::uint32_t variable : call.results)
+    described.results.push_back(e.function().variables[variable].bytes);
+  for (const std::uint32_t variable : call.params)
+    described.params.push_back(e.function().variables[variable].bytes);
+  b.ir.CreateAlignedStore(address, b.scratch(0), llvm::Align(64));
+  b.call("assay_call_pointer", b.ir.getVoidTy(),
+         {e.warp(), e.executing(), b.pointer(&described), b.scratch(0), passed_areas(e, call)});
+  e.after_call();
+}
+
 void emit_call(FunctionEmitter& e, const Instruction& i) {
   auto& b = e.lanes();
   const auto call = parse(e, i);
   if (!call) return;
+  if (call->pointer) return emit_pointer_call(e, i, *call);
   const ptx::Function* callee = nullptr;
   for (const ptx::Function& function : e.scope().source.functions)
     if (function.name == call->callee) callee = &function;
@@ -118,9 +156,8 @@ void emit_call(FunctionEmitter& e, const Instruction& i) {
              "function '{}' is declared but neither defined nor known to the CPU device", call->callee);
     return;
   }
-  if (callee->entry || callee->register_parameters)
-    return e.fail(i, ErrorKind::environment, "the CPU device cannot call '{}': it passes no .param variables",
-                  call->callee);
+  if (callee->entry)
+    return e.fail(i, ErrorKind::user, "'{}' is an entry, which no call reaches", call->callee);
   if (callee->params.size() != call->params.size() || callee->results.size() != call->results.size())
     return e.fail(i, ErrorKind::user, "call of '{}' does not match its declaration", call->callee);
   for (std::size_t k = 0; k < call->params.size(); ++k)
@@ -129,13 +166,7 @@ void emit_call(FunctionEmitter& e, const Instruction& i) {
   for (std::size_t k = 0; k < call->results.size(); ++k)
     if (e.function().variables[call->results[k]].bytes != callee->results[k].bytes)
       return e.fail(i, ErrorKind::user, "the result of '{}' has the wrong size", call->callee);
-  const std::size_t count = call->params.size() + call->results.size();
-  Value* areas = b.slot(b.ir.getPtrTy(), count == 0 ? 1 : count);
-  std::size_t next = 0;
-  for (const auto* list : {&call->results, &call->params})
-    for (const std::uint32_t variable : *list)
-      b.ir.CreateStore(e.area(variable), b.ir.CreateConstInBoundsGEP1_64(b.ir.getPtrTy(), areas, next++));
-  b.call(symbol_of(*callee), b.ir.getVoidTy(), {e.warp(), e.executing(), areas});
+  b.call(symbol_of(*callee), b.ir.getVoidTy(), {e.warp(), e.executing(), passed_areas(e, *call)});
   e.after_call();
 }
 

@@ -1,6 +1,7 @@
 // Constant data that emitted code points to; it lives as long as the code.
 #pragma once
 
+#include "harness/device/cpu/emit/call_table.h"
 #include "harness/device/cpu/emit/mma.h"
 #include "harness/device/cpu/runtime/abi.h"
 
@@ -15,6 +16,9 @@ struct CodeData {
   std::deque<Access> accesses;
   std::deque<AtomicAccess> atomics;
   std::deque<BarrierSite> barriers;
+  std::deque<MbarrierAccess> mbarriers;
+  std::deque<PointerCall> pointer_calls;
+  CallTable callees; // filled where there are pointer_calls
   std::deque<MatrixProduct> products;
   std::deque<std::vector<const Site*>>
       waits; // by function: for each block, where its waiting instruction stands

@@ -2,9 +2,15 @@
 
 #include "harness/device/cpu/emit/function_emitter.h"
 #include "harness/device/cpu/emit/machine.h"
+#include "harness/device/cpu/emit/register_parameters.h"
 #include "harness/device/cpu/emit/unguard.h"
 #include "harness/device/cpu/ptx/catalogue.h"
 #include "harness/device/cpu/ptx/parser.h"
+#include "harness/device/cpu/runtime/fiber.h"
+
+#include <llvm/IR/DiagnosticInfo.h>
+
+#include <algorithm>
 
 namespace assay::cpu {
 namespace {
@@ -12,6 +18,7 @@ namespace {
 // What the registers' and branches' names stand for was resolved while parsing; here what one function says
 // is made plain for the emitter.
 void simplify(ptx::Module& module) {
+  pass_in_variables(module);
   for (ptx::Function& function : module.functions) {
     fold_constants(function);
     branch_around_guarded_waits(function);
@@ -39,6 +46,7 @@ CompiledEntry describe(const ptx::Function& entry, const Layout& layout) {
   }
   made.param_window_bytes = static_cast<std::uint32_t>(offset);
   made.info.required_block = entry.required_block;
+  made.local_bytes = local_frame(entry).bytes;
   if (entry.max_block_threads != 0) made.info.max_block_threads = std::min(1024u, entry.max_block_threads);
   layout.describe(entry, made);
   return made;
@@ -54,11 +62,51 @@ llvm::Function* declare(llvm::Module& module, const ptx::Function& function) {
   auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), params, false);
   auto* made = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol_of(function), module);
   made->setDoesNotThrow();
+  made->addFnAttr("warn-stack-size", std::to_string(largest_frame_bytes)); // see note_large_frames
   if (host_has_avx512()) {
     made->addFnAttr("prefer-vector-width", "512");
     made->addFnAttr("min-legal-vector-width", "512");
   }
   return made;
+}
+
+// Frames beyond largest_frame_bytes would run over a fiber's end; LLVM tells of them while it makes code.
+void note_large_frames(llvm::LLVMContext& context, std::vector<std::string>& functions) {
+  context.setDiagnosticHandlerCallBack(
+      [](const llvm::DiagnosticInfo* info, void* into) {
+        if (const auto* size = llvm::dyn_cast<llvm::DiagnosticInfoStackSize>(info))
+          static_cast<std::vector<std::string>*>(into)->push_back(size->getFunction().getName().str());
+      },
+      &functions);
+}
+
+Result<void> check_frames(const ptx::Module& module, const std::vector<std::string>& large) {
+  for (const ptx::Function& function : module.functions)
+    if (std::ranges::find(large, symbol_of(function)) != large.end())
+      return environment_error(
+          {module.origin, static_cast<int>(function.line), 0},
+          "function '{}' keeps more values at once than fit the CPU device's stack of {} KB", function.name,
+          largest_frame_bytes >> 10);
+  return {};
+}
+
+// What calls through pointers reach.
+Result<void> fill_callees(const ptx::Module& module, CompiledProgram& program) {
+  if (program.data.pointer_calls.empty()) return {};
+  const auto bytes = [](const std::vector<ptx::Variable>& variables) {
+    std::vector<std::uint64_t> sizes;
+    for (const ptx::Variable& variable : variables) sizes.push_back(variable.bytes);
+    return sizes;
+  };
+  for (const ptx::Function& function : module.functions) {
+    Callee callee{std::string(function.name), nullptr, bytes(function.results), bytes(function.params)};
+    if (function.defined && !function.entry) {
+      ASSAY_TRY(void* address, program.machine->find(symbol_of(function)));
+      callee.code = reinterpret_cast<FunctionCode>(address);
+    }
+    program.data.callees.push_back(std::move(callee));
+  }
+  return {};
 }
 
 Result<void> emit(const ptx::Module& module, const Layout& layout, CodeData& data, llvm::Module& into,
@@ -69,10 +117,6 @@ Result<void> emit(const ptx::Module& module, const Layout& layout, CodeData& dat
   for (const ptx::Function& function : module.functions)
     if (function.defined) functions.emplace_back(&function, declare(into, function));
   for (const auto& [function, made] : functions) {
-    if (function->register_parameters)
-      return environment_error({module.origin, static_cast<int>(function->line), 0},
-                               "the CPU device does not support parameters in registers ('{}')",
-                               function->name);
     ASSAY_TRY(std::vector<Block> blocks, split_blocks(*function, module.origin));
     if (blocks.size() * function->registers.size() > largest_liveness)
       return environment_error({module.origin, static_cast<int>(function->line), 0},
@@ -100,6 +144,7 @@ Result<std::unique_ptr<CompiledProgram>> compile_ptx(const PtxSource& source, co
   program->data.compare_enabled = options.compare_enabled;
   ASSAY_TRY(program->machine, Machine::make());
   auto context = std::make_unique<llvm::LLVMContext>();
+  note_large_frames(*context, program->large_frames);
   auto ir = std::make_unique<llvm::Module>("ptx", *context);
   program->machine->prepare(*ir);
   CompiledModule& compiled = program->module;
@@ -113,6 +158,8 @@ Result<std::unique_ptr<CompiledProgram>> compile_ptx(const PtxSource& source, co
     entry.function = reinterpret_cast<WarpFunction>(address);
     compiled.entries.push_back(std::move(entry));
   }
+  ASSAY_TRY_VOID(fill_callees(module, *program));
+  ASSAY_TRY_VOID(check_frames(module, program->large_frames));
   compiled.variables = layout.take_variables();
   if (!module.files.empty()) compiled.files.assign(module.files.begin() + 1, module.files.end());
   compiled.origin = source.origin;

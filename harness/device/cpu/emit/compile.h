@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace assay::cpu {
 
@@ -26,6 +27,7 @@ struct CompiledProgram {
   ~CompiledProgram();
   CompiledModule module;
   CodeData data;
+  std::vector<std::string> large_frames; // functions that the machine's stacks do not hold
   std::unique_ptr<Machine> machine;
 };
 

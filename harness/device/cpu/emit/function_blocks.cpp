@@ -71,19 +71,13 @@ void FunctionEmitter::begin_frame(llvm::Function* into) {
     ir().CreateStore(llvm::Constant::getNullValue(lanes_type), places_[reg].value);
     if (places_[reg].undefined) ir().CreateStore(ir().getInt32(0), places_[reg].undefined);
   }
-  std::uint64_t local = 0;
-  std::uint32_t alignment = 16;
-  local_offsets_.resize(function_.variables.size());
+  LocalFrame frame_of_locals = local_frame(function_);
+  local_offsets_ = std::move(frame_of_locals.offsets);
   areas_.resize(function_.variables.size());
   const std::size_t passed = function_.entry ? 0 : function_.params.size() + function_.results.size();
   for (std::size_t v = 0; v < function_.variables.size(); ++v) {
     const ptx::Variable& variable = function_.variables[v];
-    if (variable.space == ptx::Space::local) {
-      local = (local + variable.alignment - 1) / variable.alignment * variable.alignment;
-      local_offsets_[v] = static_cast<std::uint32_t>(local);
-      alignment = std::max(alignment, variable.alignment);
-      local += variable.bytes;
-    } else if (v < passed) { // results come first in what the caller passes
+    if (v < passed) { // results come first in what the caller passes
       const std::size_t position =
           v < function_.params.size() ? v + function_.results.size() : v - function_.params.size();
       Value* place = ir().CreateConstInBoundsGEP1_64(ir().getPtrTy(), into->getArg(2), position);
@@ -92,10 +86,13 @@ void FunctionEmitter::begin_frame(llvm::Function* into) {
       areas_[v] = lanes().slot(ir().getInt8Ty(), std::max<std::uint64_t>(area_bytes(variable.bytes), 64));
     }
   }
-  if (local != 0)
-    local_base_ =
-        lanes().call("assay_enter_local", ir().getInt32Ty(),
-                     {warp_, ir().getInt32(static_cast<std::uint32_t>(local)), ir().getInt32(alignment)});
+  const bool calls = std::ranges::any_of(function_.instructions,
+                                         [](const ptx::Instruction& i) { return i.opcode == "call"; });
+  if (frame_of_locals.bytes != 0 || calls) { // also the check of the native stack
+    const auto bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(frame_of_locals.bytes, 1u << 30));
+    local_base_ = lanes().call("assay_enter_local", ir().getInt32Ty(),
+                               {warp_, ir().getInt32(bytes), ir().getInt32(frame_of_locals.alignment)});
+  }
   dispatch_ = BasicBlock::Create(context, "dispatch", into);
   return_ = BasicBlock::Create(context, "return", into);
   for (std::uint32_t b = 0; b < count; ++b)
@@ -140,6 +137,7 @@ void FunctionEmitter::gather(std::uint32_t index) {
   }
   Value* members_place = lanes().pointer(every_lane.data());
   Value* needed = alive();
+  Value* strangers = nullptr; // lanes that execute it though their mask does not name them
   Value* alike = nullptr;
   if (block.wait == Wait::named) {
     const ptx::Instruction& i = function_.instructions[block.first];
@@ -159,8 +157,11 @@ void FunctionEmitter::gather(std::uint32_t index) {
       alike = ir().CreateICmpEQ(ir().CreateAnd(same, active_), active_);
     }
     needed = ir().CreateAnd(needed, first);
+    strangers = ir().CreateAnd(active_, ir().CreateNot(first));
   }
-  Value* complete = ir().CreateICmpEQ(ir().CreateAnd(needed, ir().CreateNot(active_)), ir().getInt32(0));
+  Value* amiss = ir().CreateAnd(needed, ir().CreateNot(active_));
+  if (strangers) amiss = ir().CreateOr(amiss, strangers);
+  Value* complete = ir().CreateICmpEQ(amiss, ir().getInt32(0));
   if (alike) complete = ir().CreateAnd(complete, alike);
   BasicBlock* from = ir().GetInsertBlock();
   BasicBlock* slow = BasicBlock::Create(context, "", into_);

@@ -4,6 +4,7 @@
 
 #include <llvm/IR/MDBuilder.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 
@@ -95,6 +96,14 @@ void FunctionEmitter::use(Value* mask, const Instruction& i) {
   ir().SetInsertPoint(next);
 }
 
+bool FunctionEmitter::register_fits(Type declared, Type type) const {
+  if ((declared == Type::pred) != (type == Type::pred)) return false;
+  static constexpr std::string_view relaxed[] = {"ld", "ldu", "st", "cvt"};
+  const bool wider = std::ranges::find(relaxed, instruction_->opcode) != std::end(relaxed);
+  if (wider ? bits_of(declared) < bits_of(type) : bits_of(declared) != bits_of(type)) return false;
+  return same_kind(declared, type);
+}
+
 Value* FunctionEmitter::source(const Instruction& i, std::size_t k, Type type) {
   if (k >= i.operands.size()) {
     fail(i, ErrorKind::user, "'{}' lacks operand {}", i.opcode, k + 1);
@@ -105,6 +114,11 @@ Value* FunctionEmitter::source(const Instruction& i, std::size_t k, Type type) {
 
 Value* FunctionEmitter::immediate(const Operand& operand, Type type) {
   std::uint64_t bits = operand.bits;
+  const bool real = operand.kind != Operand::Kind::integer;
+  if (!operand.folded &&
+      (real ? is_integer(type) && !is_untyped(type) : type == Type::f32 || type == Type::f64))
+    fail(*instruction_, ErrorKind::user, "{} cannot be an operand of type .{} of '{}'",
+         real ? "a floating-point literal" : "an integer literal", name_of(type), instruction_->opcode);
   if (type == Type::pred) return ir().getInt32(bits != 0 ? ~0u : 0u);
   if (operand.kind == Operand::Kind::f64 && bits_of(type) == 32)
     bits = std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(bits)));
@@ -141,9 +155,9 @@ Value* FunctionEmitter::read(const Operand& operand, Type type) {
     return llvm::Constant::getNullValue(wanted);
   }
   if (type == Type::pred) return operand.negated ? ir().CreateNot(value) : value;
-  if (bits_of(declared) < bits_of(type)) {
-    fail(*instruction_, ErrorKind::user, "register of {} bits is too narrow for '{}.{}'", bits_of(declared),
-         instruction_->opcode, name_of(type));
+  if (!register_fits(declared, type)) {
+    fail(*instruction_, ErrorKind::user, "a register of type .{} cannot be an operand of type .{} of '{}'",
+         name_of(declared), name_of(type), instruction_->opcode);
     return llvm::Constant::getNullValue(wanted);
   }
   return lanes().cast(lanes().resize(value, bits_of(type), false), wanted);
@@ -168,9 +182,10 @@ void FunctionEmitter::write(const Operand& operand, Type type, Value* value) {
                 instruction_->opcode);
   const std::uint32_t reg = operand.reg;
   const Type declared = function_.registers[reg].type;
-  if ((declared == Type::pred) != (type == Type::pred) || bits_of(declared) < bits_of(type))
-    return fail(*instruction_, ErrorKind::user, "the result of '{}.{}' does not fit its destination register",
-                instruction_->opcode, name_of(type));
+  if (!register_fits(declared, type))
+    return fail(*instruction_, ErrorKind::user,
+                "a result of type .{} of '{}' does not fit a register of type .{}", name_of(type),
+                instruction_->opcode, name_of(declared));
   if (type != Type::pred) value = lanes().resize(lanes().as_int(value), bits_of(declared), is_signed(type));
   Value* mask = tainted_[reg] && undefined_ ? undefined_ : nullptr;
   if (executing_ != active_) { // guarded: other lanes keep theirs

@@ -106,6 +106,8 @@ class FunctionEmitter {
   llvm::Value* condition(const Block& block);
   llvm::Value* load_register(std::uint32_t reg);
   llvm::Value* load_undefined(std::uint32_t reg);
+  bool register_fits(ptx::Type declared, ptx::Type type) const; // PTX ISA, "Type Checking Rules" and "Operand
+                                                                // Size Exceeding Instruction-Type Size"
   llvm::Value* immediate(const ptx::Operand& operand, ptx::Type type);
   llvm::Value* symbol_address(const ptx::Operand& operand, Space* space);
   llvm::Value* special(const ptx::Operand& operand, unsigned bits);

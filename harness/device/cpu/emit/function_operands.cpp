@@ -54,12 +54,16 @@ Value* FunctionEmitter::symbol_address(const Operand& operand, Space* space) {
            operand.name);
       return lanes().splat(64, 0);
     }
-  for (const ptx::Function& function : scope_.source.functions)
-    if (function.name == operand.name) {
+  for (std::size_t k = 0; k < scope_.source.functions.size(); ++k) {
+    const ptx::Function& function = scope_.source.functions[k];
+    if (function.name != operand.name) continue;
+    if (function.entry || !function.defined)
       fail(*instruction_, ErrorKind::environment,
-           "the address of function '{}' is not supported by the CPU device", operand.name);
-      return lanes().splat(64, 0);
-    }
+           "the address of '{}', which this module does not define as a .func, is not supported by the CPU "
+           "device",
+           operand.name);
+    return found(Space::global, lanes().splat(64, function_address(k)));
+  }
   fail(*instruction_, ErrorKind::user, "'{}' is not declared", operand.name);
   return lanes().splat(64, 0);
 }
@@ -79,7 +83,10 @@ Value* FunctionEmitter::address(const Instruction& i, const Operand& operand, Sp
       return lanes().splat(64, 0);
     }
     if (offset != 0) base = ir().CreateAdd(base, lanes().splat(bits, offset));
-    return lanes().resize(base, 64, false);
+    base = lanes().resize(base, 64, false);
+    if (space == Space::constant && bits == 32)
+      base = ir().CreateAdd(base, lanes().splat(64, scope_.layout.constant_window()));
+    return base;
   }
   if (operand.name.empty()) return lanes().splat(64, offset);
   Space where = Space::global;
@@ -137,6 +144,13 @@ Value* FunctionEmitter::special(const Operand& operand, unsigned bits) {
     if (which == "le") value = ir().CreateOr(below, bit);
     if (which == "gt") value = ir().CreateNot(ir().CreateOr(below, bit));
     if (which == "ge") value = ir().CreateNot(below);
+  } else if (name == "%reserved_smem_offset_begin" || name == "%reserved_smem_offset_1") {
+    value = lanes().splat(32, 0);
+  } else if (name == "%reserved_smem_offset_end" || name == "%reserved_smem_offset_cap") {
+    value = lanes().splat(32, reserved_shared_bytes);
+  } else if (name == "%envreg1" || name == "%envreg2") {
+    const std::uint64_t workspace = scope_.layout.grid_workspace();
+    value = lanes().splat(32, name == "%envreg1" ? workspace & 0xffffffffu : workspace >> 32);
   } else if (name == "%clock" || name == "%clock64" || name == "%globaltimer" || name == "%globaltimer_lo" ||
              name == "%clock_hi" || name == "%globaltimer_hi") {
     Value* clock = lanes().call("assay_clock", ir().getInt64Ty(), {warp_});

@@ -27,5 +27,10 @@ Handler tensor_handler(std::string_view opcode); // part of the former
 Handler warp_handler(std::string_view opcode);
 Handler call_handler(std::string_view opcode);
 Handler move_handler(std::string_view opcode);
+Handler packed_handler(std::string_view opcode, const ptx::Instruction& i);
+Handler mbarrier_handler(std::string_view opcode);
+
+// cp.async.mbarrier.arrive
+void emit_copies_arrive(FunctionEmitter& e, const ptx::Instruction& i);
 
 } // namespace assay::cpu

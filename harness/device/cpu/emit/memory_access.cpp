@@ -55,9 +55,20 @@ Type raw(Type type) {
     return Type::b16;
   case 32:
     return Type::b32;
+  case 128:
+    return Type::b128;
   default:
     return Type::b64;
   }
+}
+
+// An element's register must go with the type, though its bits travel as they are.
+void check_kind(FunctionEmitter& e, const Instruction& i, const Operand& part, Type type) {
+  if (part.kind != Operand::Kind::reg) return;
+  const Type declared = e.function().registers[part.reg].type;
+  if (!same_kind(declared, type))
+    e.fail(i, ErrorKind::user, "a register of type .{} cannot be an operand of type .{} of '{}'",
+           name_of(declared), name_of(type), i.opcode);
 }
 
 const Access* describe(FunctionEmitter& e, const Instruction& i, Space space, unsigned bytes,
@@ -105,6 +116,7 @@ void load_area(FunctionEmitter& e, const Instruction& i, std::uint32_t variable)
                                e.executing(), e.value_buffer()});
     Value* value = b.ir.CreateAlignedLoad(b.int_lanes(8 * bytes), e.value_buffer(), llvm::Align(64));
     e.set_taint(undefined);
+    check_kind(e, i, parts[k], type);
     e.write(parts[k], is_signed(type) ? type : raw(type), value);
   }
 }
@@ -119,6 +131,7 @@ void store_area(FunctionEmitter& e, const Instruction& i, std::uint32_t variable
   for (std::size_t k = 0; k < parts.size(); ++k) {
     const auto at = static_cast<std::uint32_t>(i.operands[0].offset) + static_cast<std::uint32_t>(k) * bytes;
     e.set_taint(nullptr);
+    check_kind(e, i, parts[k], type);
     b.ir.CreateAlignedStore(e.read(parts[k], raw(type)), e.value_buffer(), llvm::Align(64));
     Value* undefined = e.taken_taint() ? e.taken_taint() : b.ir.getInt32(0);
     b.call("assay_area_store", b.ir.getVoidTy(),
@@ -149,6 +162,7 @@ void emit_ld(FunctionEmitter& e, const Instruction& i) {
                                             llvm::Align(32)));
   for (std::size_t k = 0; k < vector; ++k) {
     e.set_taint(b.ir.CreateLoad(b.ir.getInt32Ty(), undefined_place(e, k)));
+    check_kind(e, i, parts[k], type);
     e.write(parts[k], is_signed(type) ? type : raw(type), values[k]);
   }
 }
@@ -170,6 +184,7 @@ void emit_st(FunctionEmitter& e, const Instruction& i) {
   b.ir.CreateAlignedStore(address, b.scratch(0), llvm::Align(64));
   for (std::size_t k = 0; k < vector; ++k) {
     e.set_taint(nullptr);
+    check_kind(e, i, parts[k], type);
     b.ir.CreateAlignedStore(e.read(parts[k], raw(type)), element(e, e.value_buffer(), k, bytes),
                             llvm::Align(32));
     Value* undefined = e.taken_taint() ? e.taken_taint() : b.ir.getInt32(0);
@@ -198,6 +213,8 @@ std::optional<ValueType> value_type_of(Type type) {
     return ValueType::b32;
   case Type::b64:
     return ValueType::b64;
+  case Type::b128:
+    return ValueType::b128;
   case Type::u32:
     return ValueType::u32;
   case Type::s32:
@@ -223,6 +240,22 @@ std::optional<ValueType> value_type_of(Type type) {
   }
 }
 
+// Operand k's elements, as vectors one behind another in new memory, with their undefined lanes.
+Value* atomic_operand(FunctionEmitter& e, const Instruction& i, std::size_t k, Type type) {
+  auto& b = e.lanes();
+  const unsigned bytes = bits_of(type) / 8;
+  const auto parts = parts_of(i.operands[k]);
+  Value* memory = b.slot(b.ir.getInt8Ty(), parts.size() * warp_lanes * bytes);
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    if (parts.size() > 1) e.set_taint(nullptr); // a scalar's joins what the instruction's other operands have
+    check_kind(e, i, parts[part], type);
+    b.ir.CreateAlignedStore(e.read(parts[part], raw(type)), element(e, memory, part, bytes), llvm::Align(32));
+    Value* undefined = e.taken_taint() ? e.taken_taint() : b.ir.getInt32(0);
+    b.ir.CreateStore(undefined, undefined_place(e, part));
+  }
+  return memory;
+}
+
 // atom d, [a], b{, c} and red [a], b.
 void emit_atomic(FunctionEmitter& e, const Instruction& i) {
   auto& b = e.lanes();
@@ -233,39 +266,46 @@ void emit_atomic(FunctionEmitter& e, const Instruction& i) {
   const auto value_type = value_type_of(type);
   if (!op || !value_type)
     return e.fail(i, ErrorKind::environment, "the CPU device does not support this atomic");
+  const std::uint8_t vector = vector_of(i);
+  for (const std::size_t k : {std::size_t{0}, first + 1})
+    if ((k != 0 || returns) && parts_of(i.operands[k]).size() != vector)
+      return e.fail(i, ErrorKind::user, "operand {} of '{}' needs {} element{}", k + 1, i.opcode, vector,
+                    vector == 1 ? "" : "s");
   Space space = space_of(i);
+  const unsigned bytes = bits_of(type) / 8;
   Value* address = e.address(i, i.operands[first], space);
   b.ir.CreateAlignedStore(address, b.scratch(0), llvm::Align(64));
-  const AtomicAccess access{{*e.site(i), space, static_cast<std::uint8_t>(bits_of(type) / 8), 1,
+  const AtomicAccess access{{*e.site(i), space, static_cast<std::uint8_t>(bytes), vector,
                              ordering_of(i) == weak ? static_cast<std::uint8_t>(relaxed) : ordering_of(i)},
                             *op,
                             *value_type,
                             i.has("noftz")};
   e.scope().data.atomics.push_back(access);
-  b.ir.CreateAlignedStore(e.source(i, first + 1, raw(type)), b.scratch(1), llvm::Align(64));
   Value* null = llvm::ConstantPointerNull::get(b.ir.getPtrTy());
-  Value* third = null;
-  if (*op == AtomicOp::cas) {
-    b.ir.CreateAlignedStore(e.source(i, first + 2, raw(type)), b.scratch(2), llvm::Align(64));
-    third = b.scratch(2);
-  }
-  Value* undefined = e.taken_taint() ? e.taken_taint() : b.ir.getInt32(0);
-  b.ir.CreateStore(undefined, e.undefined_buffer());
+  Value* third = *op == AtomicOp::cas ? atomic_operand(e, i, first + 2, type) : null;
+  Value* operand = atomic_operand(e, i, first + 1, type);
   b.call("assay_atomic", b.ir.getVoidTy(),
-         {e.warp(), e.executing(), b.pointer(&e.scope().data.atomics.back()), b.scratch(0), b.scratch(1),
-          third, returns ? e.value_buffer() : null, e.undefined_buffer()});
+         {e.warp(), e.executing(), b.pointer(&e.scope().data.atomics.back()), b.scratch(0), operand, third,
+          returns ? e.value_buffer() : null, e.undefined_buffer()});
   if (!returns) return;
-  e.set_taint(b.ir.CreateLoad(b.ir.getInt32Ty(), e.undefined_buffer()));
-  e.write(i, 0, raw(type),
-          b.ir.CreateAlignedLoad(b.int_lanes(bits_of(type)), e.value_buffer(), llvm::Align(64)));
+  const auto parts = parts_of(i.operands[0]);
+  std::vector<Value*> old;
+  for (std::size_t k = 0; k < parts.size(); ++k)
+    old.push_back(b.ir.CreateAlignedLoad(b.int_lanes(8 * bytes), element(e, e.value_buffer(), k, bytes),
+                                         llvm::Align(32)));
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    e.set_taint(b.ir.CreateLoad(b.ir.getInt32Ty(), undefined_place(e, k)));
+    check_kind(e, i, parts[k], type);
+    e.write(parts[k], raw(type), old[k]);
+  }
 }
 
 // The copy is made at once, not at the wait: a right kernel cannot tell, and the race check sees both
 // accesses.
 void emit_cp_async(FunctionEmitter& e, const Instruction& i) {
   auto& b = e.lanes();
-  if (!i.has("global") || i.has("bulk") || i.has("mbarrier"))
-    return; // commit_group, wait_group, wait_all: nothing is pending
+  if (i.has("mbarrier")) return emit_copies_arrive(e, i);
+  if (!i.has("global")) return; // commit_group, wait_group, wait_all: nothing is pending
   const Operand& size = i.operands[2];
   const std::uint64_t bytes = size.kind == Operand::Kind::integer ? size.bits : 0;
   if (bytes != 4 && bytes != 8 && bytes != 16)

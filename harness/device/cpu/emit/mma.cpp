@@ -72,6 +72,10 @@ double nan_of(double first, double second, double third) {
   return std::bit_cast<double>(std::uint64_t{0xfff8} << 48);
 }
 
+std::uint32_t bits_in(Element element, double x) {
+  return element == Element::f16 ? bits_f16(x) : bits_f32(x);
+}
+
 // An element of d in 32 bits or two to a register.
 void put(MatrixOperand& d, unsigned bits, std::uint16_t at, std::uint32_t value) {
   if (bits == 16)
@@ -81,34 +85,36 @@ void put(MatrixOperand& d, unsigned bits, std::uint16_t at, std::uint32_t value)
 }
 
 void multiply_floats(const MatrixProduct& p, MatrixOperands& o) {
-  Matrix<Factor> left, right;
-  const auto reader = [](const MatrixOperand& operand, Element element) {
-    return [&operand, element, bits = bits_of(element)](std::uint16_t at) {
-      return factor_of(element, raw(operand, bits, at));
-    };
-  };
-  gather(left, p.a_at, p.shape.m, p.depth, reader(o.a, p.a));
-  gather(right, p.b_at, p.shape.n, p.depth, reader(o.b, p.b));
-  // of f16 only where both ends are: else the sums are f32's
-  const Element sums = p.c == Element::f16 && p.d == Element::f16 ? Element::f16 : Element::f32;
-  const auto accumulate = sums == Element::f16 ? accumulate_f16 : accumulate_f32;
-  for (unsigned row = 0; row < p.shape.m; ++row)
-    for (unsigned column = 0; column < p.shape.n; ++column) {
-      const unsigned at = row * p.shape.n + column;
-      const Factor addend = factor_of(p.c, raw(o.c, bits_of(p.c), p.c_at[at]));
-      Factor sum = p.adds_apart ? Factor{} : addend;
-      std::uint32_t bits = 0;
-      for (unsigned k = 0; k < p.depth; k += p.step) {
-        bits = accumulate(sum, &left[row][k], &right[column][k], p.step);
-        sum = factor_of(sums, bits);
-      }
-      if (p.adds_apart || p.d != sums) { // exact in double, or as good for f32
-        const double last = p.adds_apart ? static_cast<double>(sum.value) + static_cast<double>(addend.value)
-                                         : static_cast<double>(sum.value);
-        bits = p.d == Element::f16 ? bits_f16(last) : bits_f32(last);
-      }
-      put(o.d, bits_of(p.d), p.d_at[at], bits);
+  std::array<FactorRow, most_depth> right; // [along k], columns beside each other
+  for (unsigned column = 0; column < p.shape.n; ++column)
+    for (unsigned k = 0; k < p.depth; ++k) {
+      const Factor factor = factor_of(p.b, raw(o.b, bits_of(p.b), p.b_at[column * p.depth + k]));
+      right[k].values[column] = static_cast<double>(factor.value);
+      right[k].exponents[column] = factor.exponent;
     }
+  // of f16 only where both ends are: else the sums are f32's
+  const Element type = p.c == Element::f16 && p.d == Element::f16 ? Element::f16 : Element::f32;
+  for (unsigned row = 0; row < p.shape.m; ++row) {
+    std::array<Factor, most_depth> left;
+    for (unsigned k = 0; k < p.depth; ++k)
+      left[k] = factor_of(p.a, raw(o.a, bits_of(p.a), p.a_at[row * p.depth + k]));
+    std::array<float, most_columns> addends{};
+    std::array<std::uint32_t, most_columns> sums{};
+    for (unsigned column = 0; column < p.shape.n; ++column) {
+      addends[column] = factor_of(p.c, raw(o.c, bits_of(p.c), p.c_at[row * p.shape.n + column])).value;
+      if (!p.adds_apart) sums[column] = bits_in(type, static_cast<double>(addends[column]));
+    }
+    for (unsigned k = 0; k < p.depth; k += p.step)
+      accumulate(type, &left[k], &right[k], p.step, p.shape.n, sums.data());
+    for (unsigned column = 0; column < p.shape.n; ++column) {
+      std::uint32_t bits = sums[column];
+      if (p.adds_apart || p.d != type) { // exact in double, or as good for f32
+        const auto sum = static_cast<double>(factor_of(type, bits).value);
+        bits = bits_in(p.d, p.adds_apart ? sum + static_cast<double>(addends[column]) : sum);
+      }
+      put(o.d, bits_of(p.d), p.d_at[row * p.shape.n + column], bits);
+    }
+  }
 }
 
 // A chain of fused multiply-adds along k, 32 elements of d at a time.

@@ -118,6 +118,8 @@ Handler handler_of(const Instruction& i) {
   if (predicates &&
       (opcode == "mov" || opcode == "not" || opcode == "and" || opcode == "or" || opcode == "xor"))
     return emit_pred;
+  if (const Handler handler = packed_handler(opcode, i)) return handler;
+  if (const Handler handler = mbarrier_handler(opcode)) return handler;
   if (const Handler handler = float_handler(opcode, i)) return handler;
   if (const Handler handler = half_handler(opcode, i)) return handler;
   if (const Handler handler = integer_handler(opcode, i)) return handler;

@@ -21,6 +21,9 @@ bool has_destination(const Instruction& i) {
   for (std::string_view opcode : without)
     if (i.opcode == opcode) return false;
   if (i.opcode == "bar" || i.opcode == "barrier") return i.has("red");
+  if (i.opcode == "mbarrier")
+    return !i.has("init") && !i.has("inval") &&
+           (i.has("arrive") || i.has("arrive_drop") || (!i.has("expect_tx") && !i.has("complete_tx")));
   return true;
 }
 
@@ -38,6 +41,7 @@ void substitute(Operand& operand, const std::vector<std::optional<Operand>>& con
   if (operand.kind != Operand::Kind::reg || operand.negated || !constants[operand.reg]) return;
   const Operand constant = *constants[operand.reg];
   operand = constant;
+  operand.folded = true;
 }
 
 } // namespace
@@ -108,7 +112,9 @@ std::vector<bool> may_be_undefined(const ptx::Function& function) {
       const Instruction& i = function.instructions[k];
       bool taints = i.opcode == "ld" || i.opcode == "ldu" || i.opcode == "atom" || i.opcode == "ldmatrix" ||
                     (i.opcode == "wmma" && i.has("load"));
-      if (i.opcode == "ld" && function.entry && i.has("param")) taints = false;
+      if (i.opcode == "ld" && function.entry && i.has("param") && i.operands.size() > 1 &&
+          (i.operands[1].variable == ptx::no_index || i.operands[1].variable < function.params.size()))
+        taints = false; // a kernel's own parameter
       if (i.opcode == "ld" && i.has("const")) taints = false;
       for (const std::uint32_t reg : effects[k].reads) taints = taints || tainted[reg];
       if (!taints) continue;

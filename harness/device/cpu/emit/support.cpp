@@ -1,6 +1,7 @@
 #include "harness/device/cpu/emit/support.h"
 
 #include "harness/device/cpu/emit/areas.h"
+#include "harness/device/cpu/emit/call_table.h"
 #include "harness/device/cpu/emit/flow.h"
 #include "harness/device/cpu/emit/mma.h"
 #include "harness/device/cpu/emit/narrow_float.h"
@@ -255,6 +256,7 @@ std::span<const RuntimeSymbol> support_symbols() {
                                   ASSAY_SYMBOL(assay_flow_gather_last),
                                   ASSAY_SYMBOL(assay_flow_exited),
                                   ASSAY_SYMBOL(assay_flow_tick),
+                                  ASSAY_SYMBOL(assay_call_pointer),
                                   ASSAY_SYMBOL(assay_area_store),
                                   ASSAY_SYMBOL(assay_area_load),
                                   ASSAY_SYMBOL(assay_matrix_product)};

@@ -33,6 +33,7 @@ struct Operand {
   };
   Kind kind = Kind::sink;
   bool negated = false;
+  bool folded = false; // a literal or symbol in place of the register that held it
   std::uint32_t reg = no_index;
   std::uint32_t variable =
       no_index; // index into Function::variables; a module variable or label has only a name
@@ -84,6 +85,7 @@ struct Variable {
   std::uint64_t bytes = 0; // 0 with unsized = true
   bool unsized = false;    // extern array: dynamic shared memory
   bool external = false;
+  std::uint32_t in_register = no_index; // of a .reg parameter or result: the register of that name
   std::uint32_t line = 0;
   std::vector<InitialValue> initial;
 };
@@ -111,8 +113,7 @@ struct Function {
   bool defined = false;
   std::uint32_t line = 0;
   std::vector<Variable> params;
-  std::vector<Variable> results;    // of a .func
-  bool register_parameters = false; // old style: .func (.reg .b32 r) f (.reg .b32 a)
+  std::vector<Variable> results; // of a .func
   std::array<std::uint32_t, 3> required_block{};
   std::uint32_t max_block_threads = 0; // .maxntid's product; 0: not said
   std::vector<Register> registers;

@@ -13,12 +13,16 @@ namespace {
 #define SEMANTICS "volatile|weak|relaxed|acquire|release?"
 #define SCOPE "cta|cluster|gpu|sys?"
 #define SPACE "global|shared|shared::cta|local|const|param|param::entry|param::func?"
-#define VALUE "b8|b16|b32|b64|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64"
+#define VALUE "b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64"
 #define RELATION "eq|ne|lt|le|gt|ge|lo|ls|hi|hs"
 #define FLOAT_RELATION "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"
 #define HALF "f16|f16x2|bf16|bf16x2"
 #define TILES "m16n16k16|m32n8k16|m8n32k16"
 #define WINDOW "global|shared|shared::cta?"
+#define ORDERED "relaxed|acquire|release|acq_rel"
+#define ORDER ORDERED "?"
+#define ATOMIC_SPACE "global|shared|shared::cta?"
+#define MBARRIER_SPACE "shared|shared::cta?"
 #define CACHE "ca|cg|cs|lu|cv|wb|wt?"
 #define HINTS                                                                                                \
   "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate? "                    \
@@ -49,8 +53,15 @@ constexpr std::array forms{
     Form{"neg", "s16|s32|s64", 2, 2},
     Form{"min", INT, 3, 3},
     Form{"max", INT, 3, 3},
-    Form{"min", "relu s32", 3, 3},
-    Form{"max", "relu s32", 3, 3},
+    Form{"min", "relu s32|s16x2", 3, 3},
+    Form{"max", "relu s32|s16x2", 3, 3},
+    Form{"min", "s32|s16x2 relu", 3, 3}, // as the CUDA headers write it
+    Form{"max", "s32|s16x2 relu", 3, 3},
+    Form{"add", "u16x2|s16x2", 3, 3},
+    Form{"min", "u16x2|s16x2", 3, 3},
+    Form{"max", "u16x2|s16x2", 3, 3},
+    Form{"vabsdiff2", "u32 u32 u32 add?", 4, 4},
+    Form{"vabsdiff4", "u32 u32 u32 add?", 4, 4},
     Form{"sad", INT, 4, 4},
     Form{"dp4a", "u32|s32 u32|s32", 4, 4},
     Form{"dp2a", "lo|hi u32|s32 u32|s32", 4, 4},
@@ -147,35 +158,56 @@ constexpr std::array forms{
     Form{"cvt", "rn satfinite relu? e4m3x2|e5m2x2 f16x2", 2, 2},
     Form{"cvt", "rn relu? f16x2 e4m3x2|e5m2x2", 2, 2},
     // moves and addresses
-    Form{"mov", "pred|" BITS "|" INT "|f32|f64", 2, 2},
+    Form{"mov", "pred|" BITS "|b128|" INT "|f32|f64", 2, 2},
     Form{"cvta", "to? global|shared|shared::cta|local|const|param|param::entry u32|u64", 2, 2},
     Form{"isspacep", "global|shared|shared::cta|local|param", 2, 2},
     // memory
     Form{"ld", SEMANTICS " " SCOPE " " SPACE " " CACHE " nc? " HINTS " v2|v4|v8? " VALUE, 2, 2},
     Form{"ldu", "global? v2|v4? " VALUE, 2, 2},
     Form{"st", SEMANTICS " " SCOPE " " SPACE " " CACHE " " HINTS " v2|v4|v8? " VALUE, 2, 2},
-    Form{"atom", "relaxed|acquire|release|acq_rel? " SCOPE " global|shared|shared::cta? and|or|xor b32|b64",
-         3, 3},
-    Form{"atom", "relaxed|acquire|release|acq_rel? " SCOPE " global|shared|shared::cta? exch b32|b64", 3, 3},
-    Form{"atom", "relaxed|acquire|release|acq_rel? " SCOPE " global|shared|shared::cta? cas b16|b32|b64", 4,
-         4},
-    Form{"atom",
-         "relaxed|acquire|release|acq_rel? " SCOPE " global|shared|shared::cta? add u32|s32|u64|f32|f64", 3,
-         3},
-    Form{"atom", "relaxed|acquire|release|acq_rel? " SCOPE " global|shared|shared::cta? add noftz " HALF, 3,
-         3},
-    Form{"atom", "relaxed|acquire|release|acq_rel? " SCOPE " global|shared|shared::cta? inc|dec u32", 3, 3},
-    Form{"atom",
-         "relaxed|acquire|release|acq_rel? " SCOPE " global|shared|shared::cta? min|max u32|s32|u64|s64", 3,
-         3},
-    Form{"red", "relaxed|release? " SCOPE " global|shared|shared::cta? and|or|xor b32|b64", 2, 2},
-    Form{"red", "relaxed|release? " SCOPE " global|shared|shared::cta? add u32|s32|u64|f32|f64", 2, 2},
-    Form{"red", "relaxed|release? " SCOPE " global|shared|shared::cta? add noftz " HALF, 2, 2},
-    Form{"red", "relaxed|release? " SCOPE " global|shared|shared::cta? inc|dec u32", 2, 2},
-    Form{"red", "relaxed|release? " SCOPE " global|shared|shared::cta? min|max u32|s32|u64|s64", 2, 2},
+    // as the ISA writes them, and with the operation first, as libcu++ and cooperative groups do
+    Form{"atom", ORDER " " SCOPE " " ATOMIC_SPACE " and|or|xor b32|b64", 3, 3},
+    Form{"atom", ORDER " " SCOPE " " ATOMIC_SPACE " exch b32|b64|b128", 3, 3},
+    Form{"atom", ORDER " " SCOPE " " ATOMIC_SPACE " cas b16|b32|b64|b128", 4, 4},
+    Form{"atom", ORDER " " SCOPE " " ATOMIC_SPACE " add u32|s32|u64|f32|f64", 3, 3},
+    Form{"atom", ORDER " " SCOPE " " ATOMIC_SPACE " add noftz " HALF, 3, 3},
+    Form{"atom", ORDER " " SCOPE " " ATOMIC_SPACE " inc|dec u32", 3, 3},
+    Form{"atom", ORDER " " SCOPE " " ATOMIC_SPACE " min|max u32|s32|u64|s64", 3, 3},
+    Form{"atom", ORDER " " SCOPE " global? add v2|v4 f32", 3, 3},
+    Form{"atom", ORDER " " SCOPE " global? add|min|max noftz v2|v4|v8 f16|bf16", 3, 3},
+    Form{"atom", ORDER " " SCOPE " global? add|min|max noftz v2|v4 f16x2|bf16x2", 3, 3},
+    Form{"atom", "and|or|xor " ORDERED " " SCOPE " " ATOMIC_SPACE " b32|b64", 3, 3},
+    Form{"atom", "exch " ORDERED " " SCOPE " " ATOMIC_SPACE " b32|b64|b128", 3, 3},
+    Form{"atom", "cas " ORDERED " " SCOPE " " ATOMIC_SPACE " b16|b32|b64|b128", 4, 4},
+    Form{"atom", "add " ORDERED " " SCOPE " " ATOMIC_SPACE " u32|s32|u64|f32|f64", 3, 3},
+    Form{"atom", "inc|dec " ORDERED " " SCOPE " " ATOMIC_SPACE " u32", 3, 3},
+    Form{"atom", "min|max " ORDERED " " SCOPE " " ATOMIC_SPACE " u32|s32|u64|s64", 3, 3},
+    Form{"red", "relaxed|release? " SCOPE " " ATOMIC_SPACE " and|or|xor b32|b64", 2, 2},
+    Form{"red", "relaxed|release? " SCOPE " " ATOMIC_SPACE " add u32|s32|u64|f32|f64", 2, 2},
+    Form{"red", "relaxed|release? " SCOPE " " ATOMIC_SPACE " add noftz " HALF, 2, 2},
+    Form{"red", "relaxed|release? " SCOPE " " ATOMIC_SPACE " inc|dec u32", 2, 2},
+    Form{"red", "relaxed|release? " SCOPE " " ATOMIC_SPACE " min|max u32|s32|u64|s64", 2, 2},
+    Form{"red", "relaxed|release? " SCOPE " global? add v2|v4 f32", 2, 2},
+    Form{"red", "relaxed|release? " SCOPE " global? add|min|max noftz v2|v4|v8 f16|bf16", 2, 2},
+    Form{"red", "relaxed|release? " SCOPE " global? add|min|max noftz v2|v4 f16x2|bf16x2", 2, 2},
+    Form{"red", "and|or|xor relaxed|release " SCOPE " " ATOMIC_SPACE " b32|b64", 2, 2},
+    Form{"red", "add relaxed|release " SCOPE " " ATOMIC_SPACE " u32|s32|u64|f32|f64", 2, 2},
+    Form{"red", "inc|dec relaxed|release " SCOPE " " ATOMIC_SPACE " u32", 2, 2},
+    Form{"red", "min|max relaxed|release " SCOPE " " ATOMIC_SPACE " u32|s32|u64|s64", 2, 2},
     Form{"cp", "async ca|cg shared|shared::cta global L2::64B|L2::128B|L2::256B?", 3, 4},
     Form{"cp", "async commit_group|wait_all", 0, 0},
     Form{"cp", "async wait_group", 1, 1},
+    Form{"cp", "async mbarrier arrive noinc? shared|shared::cta? b64", 1, 1},
+    Form{"mbarrier", "init " MBARRIER_SPACE " b64", 2, 2},
+    Form{"mbarrier", "inval " MBARRIER_SPACE " b64", 1, 1},
+    Form{"mbarrier", "arrive|arrive_drop noComplete? release|relaxed? cta|cluster? " MBARRIER_SPACE " b64", 2,
+         3},
+    Form{"mbarrier", "arrive|arrive_drop expect_tx release|relaxed? cta|cluster? " MBARRIER_SPACE " b64", 3,
+         3},
+    Form{"mbarrier", "expect_tx|complete_tx relaxed? cta|cluster? " MBARRIER_SPACE " b64", 2, 2},
+    Form{"mbarrier", "test_wait parity? acquire|relaxed? cta|cluster? " MBARRIER_SPACE " b64", 3, 3},
+    Form{"mbarrier", "try_wait parity? acquire|relaxed? cta|cluster? " MBARRIER_SPACE " b64", 3, 4},
+    Form{"mbarrier", "pending_count b64", 2, 2},
     Form{"membar", "cta|gl|sys", 0, 0},
     Form{"fence", "sc|acq_rel? cta|cluster|gpu|sys", 0, 0},
     Form{"prefetch", "global|local? L1|L2", 1, 1},
@@ -247,7 +279,7 @@ constexpr std::array forms{
     // control
     Form{"bra", "uni?", 1, 1},
     Form{"brx", "idx uni?", 2, 2},
-    Form{"call", "uni?", 1, 4},
+    Form{"call", "uni?", 1, 4}, // a function's name or a register
     Form{"ret", "uni?", 0, 0},
     Form{"exit", "", 0, 0},
     Form{"trap", "", 0, 0},

@@ -37,8 +37,11 @@ Result<void> FunctionParser::parse_body() {
   open_scope();
   for (const auto* list : {&function_.params, &function_.results})
     for (const Variable& variable : *list) {
-      if (!scopes_.declare_variable(variable.name, static_cast<std::uint32_t>(function_.variables.size())))
-        return user_error(cursor_.place(), "'{}' is declared twice", variable.name);
+      const bool fresh = variable.in_register != no_index
+                             ? scopes_.declare_register(variable.name, variable.in_register)
+                             : scopes_.declare_variable(
+                                   variable.name, static_cast<std::uint32_t>(function_.variables.size()));
+      if (!fresh) return user_error(cursor_.place(), "'{}' is declared twice", variable.name);
       function_.variables.push_back(variable);
     }
   while (!scope_stack_.empty()) {

@@ -91,11 +91,13 @@ class ModuleParser {
     ASSAY_TRY_VOID(cursor_.expect('('));
     if (cursor_.accept(')')) return {};
     do {
-      if (cursor_.accept_dotted("reg"))
-        function.register_parameters = true;
-      else if (!cursor_.accept_dotted("param"))
-        return cursor_.expected("'.param'");
+      const bool in_register = !function.entry && cursor_.accept_dotted("reg");
+      if (!in_register && !cursor_.accept_dotted("param")) return cursor_.expected("'.param'");
       ASSAY_TRY(Variable variable, parse_variable(cursor_, Space::param));
+      if (in_register) {
+        variable.in_register = static_cast<std::uint32_t>(function.registers.size());
+        function.registers.push_back({variable.type});
+      }
       into.push_back(std::move(variable));
     } while (cursor_.accept(','));
     return cursor_.expect(')');

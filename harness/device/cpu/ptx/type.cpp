@@ -39,5 +39,10 @@ std::optional<Type> parse_type(std::string_view name) {
 bool is_signed(Type type) { return type >= Type::s8 && type <= Type::s64; }
 bool is_integer(Type type) { return type >= Type::b8 && type <= Type::s64; }
 bool is_float(Type type) { return type >= Type::f16 && type <= Type::tf32; }
+bool is_untyped(Type type) { return type >= Type::b8 && type <= Type::b128; }
+
+bool same_kind(Type a, Type b) {
+  return a == b || is_untyped(a) || is_untyped(b) || (is_integer(a) && is_integer(b));
+}
 
 } // namespace assay::ptx

@@ -40,5 +40,9 @@ std::optional<Type> parse_type(std::string_view name); // without the dot
 bool is_signed(Type type);
 bool is_integer(Type type); // u*, s* and b*
 bool is_float(Type type);   // f16 to tf32, packed ones too
+bool is_untyped(Type type); // b8 to b128, which go with every type of their size
+// Whether a register declared as one may stand for the other, sizes apart: untyped ones with all, integers of
+// either sign with each other, a floating-point format with itself.
+bool same_kind(Type a, Type b);
 
 } // namespace assay::ptx

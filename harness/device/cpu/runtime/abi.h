@@ -39,6 +39,7 @@ enum Slot : std::uint64_t {
   shared_slot = 1,
   local_slot = 2,
   param_slot = 3,
+  code_slot = 4, // addresses of functions; no memory
   first_buffer_slot = 16
 };
 
@@ -99,6 +100,23 @@ struct BarrierSite {
   bool aligned; // bar.sync, barrier.sync.aligned: all lanes of the warp together
 };
 
+// Operations on an mbarrier, a 64-bit word of shared memory.
+enum class MbarrierOp : std::uint8_t {
+  init, // operand: arrivals that a phase waits for
+  inval,
+  arrive,      // operand: count; also those of a copy that is done
+  arrive_drop, // operand: count, which later phases no longer expect
+  expect_tx,   // operand: bytes
+  complete_tx, // operand: bytes
+  wait_state,  // operand: what arrive gave
+  wait_parity, // operand: 0 or 1
+};
+struct MbarrierAccess {
+  Access access;
+  MbarrierOp op;
+  bool expects; // arrive.expect_tx: the operand is bytes, the count is 1
+};
+
 // Everything about one running warp that emitted code reads or writes in place; the runtime keeps more behind
 // it.
 struct Warp {
@@ -148,11 +166,18 @@ void assay_fence(Warp* warp, std::uint32_t lanes, std::uint32_t scope); // 0 cta
 // zero.
 std::uint32_t assay_barrier(Warp* warp, std::uint32_t lanes, const BarrierSite* site, std::uint32_t id,
                             std::uint32_t count, std::uint32_t predicate);
+// Lanes in ascending order. state: what arrive gives, null where nobody asks. Returns the lanes whose wait is
+// over; a wait never blocks.
+std::uint32_t assay_mbarrier(Warp* warp, std::uint32_t lanes, const MbarrierAccess* access,
+                             const std::uint64_t* addresses, const std::uint64_t* operand,
+                             std::uint64_t* state);
 // All of `lanes` passed a warp-level synchronisation together (bar.warp.sync, shfl, vote, match, redux).
 void assay_warp_synced(Warp* warp, std::uint32_t lanes);
 // `lanes` wait at a warp-level or aligned block-level synchronisation for `missing`, which can no longer
 // come.
 [[noreturn]] void assay_diverged(Warp* warp, std::uint32_t lanes, std::uint32_t missing, const Site* site);
+// Lanes execute a warp-level operation whose member mask does not name them: undefined, says the PTX manual.
+[[noreturn]] void assay_unnamed(Warp* warp, std::uint32_t lanes, const Site* site);
 
 // Tensor cores. All 32 lanes must execute them: ends the launch where some do not.
 void assay_require_warp(Warp* warp, std::uint32_t lanes, const Site* site);
@@ -160,7 +185,6 @@ void assay_require_warp(Warp* warp, std::uint32_t lanes, const Site* site);
 // or column to the next must be multiples of the access's element_bytes.
 void assay_matrix_alignment(Warp* warp, std::uint32_t lanes, const Access* access,
                             const std::uint64_t* addresses, const std::uint64_t* pitch, std::uint32_t store);
-
 
 // Events.
 void assay_undefined_used(Warp* warp, std::uint32_t lanes, const Site* site);
@@ -177,6 +201,9 @@ void assay_free(Warp* warp, std::uint32_t lanes, const Site* site, const std::ui
 void assay_compare(const Site* site, std::uint64_t a, std::uint64_t b,
                    std::uint32_t bits); // operands of one lane
 std::uint64_t assay_clock(Warp* warp);  // deterministic: steps executed
+// `lanes` call through `address`, where there is no function that takes and gives what the call does.
+[[noreturn]] void assay_bad_call(Warp* warp, std::uint32_t lanes, const Site* site, std::uint64_t address,
+                                 const char* function);
 }
 
 // A function that emitted code may call by name. The emitter declares it by its C++ signature above or in

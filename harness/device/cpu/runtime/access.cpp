@@ -76,6 +76,8 @@ std::string fault_buffer(const Region& region) {
     return "shared";
   case RegionKind::local:
     return "local";
+  case RegionKind::constant:
+    return "const";
   default:
     return region.name;
   }

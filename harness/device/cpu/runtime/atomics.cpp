@@ -163,6 +163,12 @@ void run_all(WarpContext& context, std::uint32_t lanes, const AtomicAccess& acce
              const std::uint64_t* addresses, const void* b, const void* c, void* old,
              std::uint32_t* undefined) {
   const unsigned vector = access.access.vector;
+  if (vector > 1) { // one access as far as alignment goes
+    for (std::uint32_t rest = lanes; rest; rest &= rest - 1)
+      if (const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+          addresses[lane] % (vector * sizeof(T)))
+        report_misaligned(context, access.access, Direction::atomic, lane, addresses[lane]);
+  }
   for (unsigned v = 0; v < vector; ++v) {
     AtomicAccess one = access;
     one.access.vector = 1;

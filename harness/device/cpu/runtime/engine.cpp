@@ -114,8 +114,17 @@ Result<LaunchReport> Engine::launch(CompiledModule& module, const CompiledEntry&
     report.faults.push_back({Kind::launch, "", {}, "launch: " + *std::move(broken), false});
     return report;
   }
-  for (const ModuleVariable& variable : module.variables)
-    state.memory.set_variable(variable.slot, variable.name, variable.initial, variable.constant);
+  if (entry.local_bytes > max_local_bytes) {
+    report.faults.push_back(
+        {Kind::launch,
+         "",
+         {},
+         fmt::format("launch: {} declares {} bytes of local variables a thread (at most {})", entry.info.name,
+                     entry.local_bytes, max_local_bytes),
+         false});
+    return report;
+  }
+  for (const ModuleVariable& variable : module.variables) state.memory.set_variable(variable);
   if (module.block_counters.size() < module.block_count) module.block_counters.resize(module.block_count);
 
   launch.faults.start(&module);

@@ -13,9 +13,11 @@
 
 namespace assay::cpu {
 
+// Local memory of one thread (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+inline constexpr std::uint32_t max_local_bytes = 512u << 10;
 inline constexpr std::size_t max_print_bytes = std::size_t{1} << 20;
 
-// A static shared variable or a module-level .global/.const variable as the emitter laid it out.
+// A static shared variable, or one of several variables in one slot, as the emitter laid it out.
 struct SharedVariable {
   std::string name;
   std::uint32_t offset = 0; // in the shared window; variables are apart, so that running over one is seen
@@ -23,9 +25,10 @@ struct SharedVariable {
 };
 struct ModuleVariable {
   std::string name;
-  std::uint64_t slot = 0;         // assigned by the emitter from Engine::reserve_slot
-  std::vector<std::byte> initial; // its bytes; zero-initialised variables are written out as zeros
-  bool constant = false;          // .const: writes are out of bounds
+  std::uint64_t slot = 0;               // assigned by the emitter from Engine::reserve_slot
+  std::vector<std::byte> initial;       // its bytes; zero-initialised variables are written out as zeros
+  bool constant = false;                // .const: writes are out of bounds
+  std::vector<SharedVariable> pieces{}; // the variables in it, apart from each other; none: it is one
 };
 
 // What a launch needs to know of a compiled entry.
@@ -37,6 +40,7 @@ struct CompiledEntry {
   std::vector<SharedVariable> shared;
   std::vector<std::uint32_t> param_offsets; // in the param window; sizes in info.param_bytes
   std::uint32_t param_window_bytes = 0;
+  std::uint64_t local_bytes = 0; // of its own variables, a thread
 };
 
 struct CompiledModule {

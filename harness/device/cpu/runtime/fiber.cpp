@@ -73,6 +73,7 @@ void FiberPool::add_slab_() {
   void* slab = mmap(nullptr, stride * stacks_in_slab, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSAY_CHECK(slab != MAP_FAILED, "no memory for the stacks of {} warps", fibers_.size() + stacks_in_slab);
+  madvise(slab, stride * stacks_in_slab, MADV_NOHUGEPAGE); // a stack costs the pages that it touches
   slabs_.push_back(slab);
   for (std::size_t i = 0; i < stacks_in_slab; ++i) {
     std::byte* base = static_cast<std::byte*>(slab) + i * stride;

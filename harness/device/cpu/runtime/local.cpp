@@ -10,9 +10,7 @@
 namespace assay::cpu {
 namespace {
 
-constexpr std::uint32_t max_local_bytes = 512u << 10; // a thread, as the hardware's
-constexpr std::size_t stack_reserve = std::size_t{48}
-                                      << 10; // of the fiber, for one frame of emitted code and the runtime
+constexpr std::size_t stack_reserve = largest_frame_bytes + (std::size_t{64} << 10); // a callee, the runtime
 
 void grow(WarpContext& context, std::uint32_t needed) {
   const std::uint32_t old_stride = context.local_stride;
@@ -37,8 +35,10 @@ void grow(WarpContext& context, std::uint32_t needed) {
 }
 
 std::string overflow_text(const WarpContext& context) {
-  return fmt::format("trap: the stack overflows in {} ({} bytes of local memory in use a thread)",
-                     block_name(context), context.local_top);
+  return fmt::format(
+      "trap: the stack overflows in {}: calls are nested too deeply ({} bytes of local memory in "
+      "use a thread, at most {})",
+      block_name(context), context.local_top, max_local_bytes);
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "harness/device/cpu/runtime/memory.h"
 
 #include "harness/base/check.h"
+#include "harness/device/cpu/runtime/engine.h"
 #include "harness/device/cpu/runtime/layout.h"
 
 #include <algorithm>
@@ -182,22 +183,27 @@ std::uint64_t Memory::reserve_variable_slot() {
   return first_variable_slot + variables_.size() - 1;
 }
 
-void Memory::set_variable(std::uint64_t slot, const std::string& name, std::span<const std::byte> initial,
-                          bool constant) {
+void Memory::set_variable(const ModuleVariable& declared) {
+  const std::uint64_t slot = declared.slot;
   ASSAY_CHECK(slot >= first_variable_slot && slot - first_variable_slot < variables_.size(),
               "slot {} was not reserved", slot);
   Variable& variable = variables_[slot - first_variable_slot];
   if (variable.generation == generation_) return;
   variable.generation = generation_;
-  variable.storage.assign(initial.begin(), initial.end());
+  variable.storage = declared.initial;
+  variable.pieces.clear();
+  for (const SharedVariable& piece : declared.pieces)
+    variable.pieces.push_back({piece.name, piece.offset, std::int64_t{piece.offset} + piece.bytes});
   Region& region = variable.region;
   region.data = variable.storage.data();
-  region.end = static_cast<std::int64_t>(initial.size());
-  region.bytes = initial.size();
-  region.kind = constant ? RegionKind::constant : RegionKind::variable;
-  region.read_only = constant;
-  region.name = name;
-  region.races = constant ? nullptr : &region.race_shadow;
+  region.pieces = variable.pieces.empty() ? nullptr : &variable.pieces;
+  region.begin = 0;
+  region.end = region.pieces ? 0 : static_cast<std::int64_t>(declared.initial.size());
+  region.bytes = declared.initial.size();
+  region.kind = declared.constant ? RegionKind::constant : RegionKind::variable;
+  region.read_only = declared.constant;
+  region.name = declared.name;
+  region.races = declared.constant ? nullptr : &region.race_shadow;
   region.undefined = nullptr;
 }
 

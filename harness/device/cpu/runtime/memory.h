@@ -14,6 +14,8 @@
 
 namespace assay::cpu {
 
+struct ModuleVariable;
+
 inline constexpr std::uint64_t first_variable_slot = 4096; // buffers stand below
 inline constexpr std::uint64_t first_heap_slot = 1u << 16; // module variables stand below
 inline constexpr std::uint64_t end_of_slots = 1u << 23;    // so that a generic address is a positive int64
@@ -42,9 +44,8 @@ class Memory {
   std::vector<std::int64_t> unwritten(BufferId id, std::size_t limit) const;
 
   std::uint64_t reserve_variable_slot();
-  // The bytes that a variable's slot holds now; created from `initial` at the first call after release_all.
-  void set_variable(std::uint64_t slot, const std::string& name, std::span<const std::byte> initial,
-                    bool constant);
+  // Makes a variable's slot hold its initial bytes, at the first call after release_all.
+  void set_variable(const ModuleVariable& variable);
 
   // Device malloc: a generic address, 0 where the heap is full.
   std::uint64_t heap_allocate(std::uint64_t bytes);
@@ -62,6 +63,7 @@ class Memory {
   struct Variable {
     Region region;
     std::vector<std::byte> storage;
+    std::vector<Piece> pieces;
     std::uint64_t generation = 0;
   };
   std::deque<Variable> variables_;

@@ -7,7 +7,19 @@ namespace {
 
 constexpr std::uint32_t spins_before_yield = 3;
 
-// The third access in a row at one instruction that only looks: the warp yields at its next basic block.
+void synchronise(WarpContext& context, std::uint32_t lanes, const Access& access, const Checked& at,
+                 unsigned size, bool reads, bool writes) {
+  Segments& segments = context.launch->segments;
+  const auto ordering = static_cast<Ordering>(access.ordering);
+  if (!context.launch->checks.races || !segments.synchronises(ordering)) return;
+  for (std::uint32_t rest = lanes; rest; rest &= rest - 1)
+    segments.strong_access(context, *at.region,
+                           at.offset_of(static_cast<unsigned>(std::countr_zero(rest)), size), ordering, reads,
+                           writes);
+}
+
+} // namespace
+
 void count_spin(WarpContext& context, const Access& access) {
   if (context.spin_site != access.site.id) {
     context.spin_site = access.site.id;
@@ -21,19 +33,6 @@ void count_spin(WarpContext& context, const Access& access) {
   context.granted -= warp.steps_until_tick - 1; // steps counted so far stay counted
   warp.steps_until_tick = 1;
 }
-
-void synchronise(WarpContext& context, std::uint32_t lanes, const Access& access, const Checked& at,
-                 unsigned size, bool reads, bool writes) {
-  Segments& segments = context.launch->segments;
-  const auto ordering = static_cast<Ordering>(access.ordering);
-  if (!context.launch->checks.races || !segments.synchronises(ordering)) return;
-  for (std::uint32_t rest = lanes; rest; rest &= rest - 1)
-    segments.strong_access(context, *at.region,
-                           at.offset_of(static_cast<unsigned>(std::countr_zero(rest)), size), ordering, reads,
-                           writes);
-}
-
-} // namespace
 
 void strong_load(WarpContext& context, std::uint32_t lanes, const Access& access, const Checked& at,
                  unsigned size) {

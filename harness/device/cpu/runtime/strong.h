@@ -6,6 +6,10 @@
 
 namespace assay::cpu {
 
+// A look at one instruction that found nothing new: the third in a row makes the warp yield at its next basic
+// block.
+void count_spin(WarpContext& context, const Access& access);
+
 void strong_load(WarpContext& context, std::uint32_t lanes, const Access& access, const Checked& at,
                  unsigned size);
 void strong_store(WarpContext& context, std::uint32_t lanes, const Access& access, const Checked& at,

@@ -1,0 +1,13 @@
+//! launch grid=1 block=1 words=1
+//! fault misaligned its address is 1 byte off a multiple of 4
+//! expect 16909060
+__constant__ __align__(8) unsigned char bytes[72] = {4, 3, 2, 1, 4, 3, 2, 1};
+extern "C" __global__ void test(unsigned* out) {
+  unsigned zero;
+  asm volatile("mov.u32 %0, %%laneid;" : "=r"(zero));
+#ifdef RIGHT
+  out[0] = *(const volatile unsigned*)(bytes + 4 * zero);
+#else
+  out[0] = *(const volatile unsigned*)(bytes + 1 + zero);
+#endif
+}
