@@ -91,7 +91,9 @@ int main(int argc, char** argv) {
   using namespace assay;
   const auto device = value_or_exit(open_device(argc > 1 ? argv[1] : default_device()));
   const char* manifest = argc > 2 ? argv[2] : "kernels/offset_rmsnorm/kernel.toml";
-  const auto kernel = value_or_exit(Kernel::load(manifest, *device));
+  KernelOptions options;
+  options.element_budget = std::int64_t{1} << 22;
+  const auto kernel = value_or_exit(Kernel::load(manifest, *device, options));
   fmt::print("{} on {}\n", manifest, device->name());
   measure(*kernel, 3, 257);
   measure(*kernel, 8, 4096);

@@ -376,6 +376,23 @@ TEST_F(CudaDeviceTest, BlocksAreCountedBesideTheKernelFromTheFirstTimeThatSomeon
   EXPECT_THAT(device->coverage().counters, ElementsAre(0, 1));
 }
 
+TEST_F(CudaDeviceTest, ArenasGrowWithTheCasesWhileBlocksAreCounted) {
+  kernel([](const FakeGpuLaunch& l) { return doubles(l), 0; });
+  ptx = testing::fake_ptx({"k"}, ".address_size 64");
+  open();
+  device->coverage();
+  EXPECT_THAT(faults_of_a_case(), IsEmpty());
+  new_case();
+  BufferSpec large;
+  large.name = "large";
+  large.shape = {std::int64_t{1} << 20};
+  ASSERT_TRUE(device->allocate(large, {}));
+  const auto report = launch();
+  ASSERT_TRUE(report) << to_string(report.error());
+  EXPECT_THAT(report->faults, IsEmpty());
+  EXPECT_THAT(faults_of_a_case(), IsEmpty());
+}
+
 TEST_F(CudaDeviceTest, PtxThatTheDriverDoesNotTakeIsToldWithItsLine) {
   kernel([](const FakeGpuLaunch&) { return 0; });
   open();

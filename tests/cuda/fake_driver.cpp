@@ -42,6 +42,7 @@ struct State {
   std::uint32_t shared_word = 0;
   Status broken = 0;
   std::string linked;
+  std::map<const std::byte*, std::size_t> pinned; // of host memory
   std::map<Function*, std::unique_ptr<Function>> functions;
 };
 State& state() {
@@ -163,8 +164,20 @@ Status fill(Address to, unsigned char value, std::size_t bytes) {
   std::memset(reinterpret_cast<void*>(to), value, bytes);
   return 0;
 }
-Status pin(void*, std::size_t, unsigned) { return 0; }
-Status unpin(void*) { return 0; }
+Status pin(void* memory, std::size_t bytes, unsigned) {
+  state().pinned[static_cast<const std::byte*>(memory)] = bytes;
+  return 0;
+}
+Status unpin(void* memory) {
+  return state().pinned.erase(static_cast<const std::byte*>(memory)) == 1 ? 0 : invalid_value;
+}
+// CUDA refuses a copy that begins in pinned memory and ends outside it.
+bool leaves_pinned(const void* memory, std::size_t bytes) {
+  const auto* from = static_cast<const std::byte*>(memory);
+  for (const auto& [start, size] : state().pinned)
+    if (from >= start && from < start + size && from + bytes > start + size) return true;
+  return false;
+}
 Status allocate(Address* address, std::size_t bytes) {
   if (state().used + bytes > fake_gpu().memory) return out_of_memory;
   *address = reinterpret_cast<Address>(std::aligned_alloc(512, bytes));
@@ -180,14 +193,20 @@ Status release(Address address) {
 }
 Status to_device(Address to, const void* from, std::size_t bytes) {
   if (state().broken != 0) return state().broken;
+  if (leaves_pinned(from, bytes)) return invalid_value;
   std::memcpy(reinterpret_cast<void*>(to), from, bytes);
   return 0;
 }
 Status to_host(void* to, Address from, std::size_t bytes) {
   if (state().broken != 0) return state().broken;
+  if (leaves_pinned(to, bytes)) return invalid_value;
   std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
   return 0;
 }
+Status queue_to_device(Address to, const void* from, std::size_t bytes, void*) {
+  return to_device(to, from, bytes);
+}
+Status queue_to_host(void* to, Address from, std::size_t bytes, void*) { return to_host(to, from, bytes); }
 Status launch(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
               unsigned shared, void*, void** parameters, void**) {
   if (state().broken != 0) return state().broken;
@@ -272,6 +291,8 @@ const cuda::Driver& fake_driver() {
                                    .to_device = to_device,
                                    .to_host = to_host,
                                    .fill = fill,
+                                   .queue_to_device = queue_to_device,
+                                   .queue_to_host = queue_to_host,
                                    .launch = launch,
                                    .synchronize = synchronize};
   return driver;

@@ -30,7 +30,7 @@ extern "C" __global__ void right(PARAMETERS) { HEAD }
 extern "C" __global__ void just_past(PARAMETERS) { HEAD if (i == 0) y[1024] = 1; }
 extern "C" __global__ void just_before(PARAMETERS) { HEAD if (i == 0) y[-1] = 1; }
 extern "C" __global__ void far_past(PARAMETERS) { HEAD if (i == 0) y[arg] = 1; }
-extern "C" __global__ void null_pointer(PARAMETERS) { HEAD if (i == 0) *(float*)(arg - arg) = 1; }
+extern "C" __global__ void null_pointer(PARAMETERS) { HEAD if (i == 0) *(float*)arg = 1; }
 extern "C" __global__ void misaligned(PARAMETERS) { HEAD if (i == 0) *(float*)((char*)y + 2) = 1; }
 extern "C" __global__ void unwritten(PARAMETERS) { const int i = threadIdx.x; if (i > 0) for (int k = i; k < 1024; k += blockDim.x) y[k] = x[k]; }
 extern "C" __global__ void input_modified(PARAMETERS) { HEAD if (i == 7) x[7] = -1; }

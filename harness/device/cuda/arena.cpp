@@ -236,8 +236,8 @@ std::vector<Fault> Arena::faults(const std::byte* bytes, const World& world) con
 bool Arena::holds_poison(std::size_t buffer, const std::byte* bytes, std::size_t offset,
                          const World& world) const {
   const Slot& slot = slots_[buffer];
-  return !slot.defined && first_mismatch(bytes, offset, offset + size_of(slot.spec.dtype),
-                                         poison_of(buffer, world)) == no_mismatch;
+  return !slot.defined &&
+         count_mismatches(bytes, offset, offset + size_of(slot.spec.dtype), poison_of(buffer, world)) == 0;
 }
 
 std::optional<Arena::Element> Arena::difference(const std::byte* a, const World& world_a, const std::byte* b,

@@ -30,7 +30,8 @@ Result<Driver> open_library() {
       find(l, d.fill, "cuMemsetD8_v2") && find(l, d.allocate, "cuMemAlloc_v2") &&
       find(l, d.release, "cuMemFree_v2") && find(l, d.pin, "cuMemHostRegister_v2") &&
       find(l, d.unpin, "cuMemHostUnregister") && find(l, d.to_device, "cuMemcpyHtoD_v2") &&
-      find(l, d.to_host, "cuMemcpyDtoH_v2") && find(l, d.launch, "cuLaunchKernel") &&
+      find(l, d.to_host, "cuMemcpyDtoH_v2") && find(l, d.queue_to_device, "cuMemcpyHtoDAsync_v2") &&
+      find(l, d.queue_to_host, "cuMemcpyDtoHAsync_v2") && find(l, d.launch, "cuLaunchKernel") &&
       find(l, d.synchronize, "cuCtxSynchronize");
   if (!complete)
     return environment_error({}, "libcuda.so.1 lacks functions that CUDA 12.4 has: {}", dlerror());

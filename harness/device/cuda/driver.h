@@ -58,6 +58,9 @@ struct Driver {
   Status (*to_device)(Address, const void*, std::size_t) = nullptr;
   Status (*to_host)(void*, Address, std::size_t) = nullptr;
   Status (*fill)(Address, unsigned char, std::size_t) = nullptr;
+  // In the order of the launches, without waiting; host memory that is not pinned waits all the same.
+  Status (*queue_to_device)(Address, const void*, std::size_t, void*) = nullptr;
+  Status (*queue_to_host)(void*, Address, std::size_t, void*) = nullptr;
   Status (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
                    void**) = nullptr;
   Status (*synchronize)() = nullptr;

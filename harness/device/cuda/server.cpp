@@ -43,6 +43,7 @@ $done:
 )";
 
 constexpr std::size_t log_bytes = 16384, message_bytes = std::size_t{128} << 10;
+constexpr std::size_t pinned_blob = std::size_t{64} << 10; // for counters
 constexpr std::size_t smallest_arena = std::size_t{1} << 20;
 
 struct Module {
@@ -120,11 +121,9 @@ class Server {
     }
     case Request::run: {
       const auto bytes = in.take<std::size_t>();
-      const auto count = in.take<std::size_t>();
-      Reply reply;
-      for (std::size_t i = 0; i < count && reply.stage == Stage::done; ++i)
-        reply = run_world(WorldRun::take(in), bytes);
-      return send(message_of(reply));
+      std::vector<WorldRun> runs(in.take<std::size_t>());
+      for (WorldRun& run : runs) run = WorldRun::take(in);
+      return send(message_of(run_all(runs, bytes)));
     }
     }
     ::_exit(1);
@@ -155,6 +154,7 @@ class Server {
     if (status == success) status = driver_.retain_context(&context, device_);
     if (status == success) status = driver_.set_context(context);
     if (status != success) return failed(Stage::transfer, status);
+    driver_.pin(memory_.blob(), pinned_blob, 0);
     Reply reply = load(dirty_, dirty_shared_ptx, {"assay_dirty_shared"});
     if (reply.stage == Stage::done) reply = allow_shared(dirty_.functions[0], facts_.max_shared);
     return reply;
@@ -224,8 +224,8 @@ class Server {
     return status == success ? Reply{} : failed_transfer(status);
   }
 
-  Reply take_counters(const Module& module) const {
-    Status status = driver_.to_host(memory_.blob(), module.counters, module.counter_bytes);
+  Reply queue_counters(const Module& module) const {
+    Status status = driver_.queue_to_host(memory_.blob(), module.counters, module.counter_bytes, nullptr);
     if (status == success) status = driver_.fill(module.counters, 0, module.counter_bytes);
     return status == success ? Reply{} : failed(Stage::transfer, status);
   }
@@ -247,24 +247,36 @@ class Server {
     return {};
   }
 
-  Reply run_world(const WorldRun& run, std::size_t bytes) {
-    if (Reply reply = reserve(run.world, bytes); reply.stage != Stage::done) return reply;
+  // Everything is queued, and waited for once.
+  Reply run_all(const std::vector<WorldRun>& runs, std::size_t bytes) {
+    for (const WorldRun& run :
+         runs) // before any copy: the counting world's comes from the first one's memory
+      if (Reply reply = reserve(run.world, bytes); reply.stage != Stage::done) return reply;
+    Reply reply;
+    for (std::size_t i = 0; i < runs.size() && reply.stage == Stage::done; ++i)
+      reply = queue_world(runs[i], bytes);
+    // What a kernel did shows at whatever call comes after it, and then again here.
+    if (const Status status = driver_.synchronize(); status != success) return failed(Stage::run, status);
+    return reply;
+  }
+
+  Reply queue_world(const WorldRun& run, std::size_t bytes) {
     const bool counting = run.world == counting_world;
     const Address arena = arenas_[run.world].address;
     std::byte* here = memory_.world(counting ? 0 : run.world);
     if (run.upload && bytes > 0)
-      if (const Status status = driver_.to_device(arena, here, bytes); status != success)
+      if (const Status status = driver_.queue_to_device(arena, here, bytes, nullptr); status != success)
         return failed(Stage::transfer, status);
     for (const GpuLaunch& launch : run.launches)
-      if (Reply reply = run_launch(launch, run, arena); reply.stage != Stage::done) return reply;
-    if (counting) return take_counters(modules_.at({run.launches.back().module, counting_world}));
+      if (Reply reply = queue_launch(launch, run, arena); reply.stage != Stage::done) return reply;
+    if (counting) return queue_counters(modules_.at({run.launches.back().module, counting_world}));
     if (bytes > 0)
-      if (const Status status = driver_.to_host(here, arena, bytes); status != success)
+      if (const Status status = driver_.queue_to_host(here, arena, bytes, nullptr); status != success)
         return failed(Stage::transfer, status);
     return {};
   }
 
-  Reply run_launch(const GpuLaunch& launch, const WorldRun& run, Address arena) {
+  Reply queue_launch(const GpuLaunch& launch, const WorldRun& run, Address arena) {
     auto dirty_bytes = static_cast<std::uint32_t>(facts_.max_shared);
     std::uint32_t dirt = run.dirt;
     void* dirty_args[] = {&dirty_bytes, &dirt};
@@ -285,9 +297,7 @@ class Server {
     status = driver_.launch(function, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
                             launch.block[1], launch.block[2], launch.shared_bytes, nullptr, pointers.data(),
                             nullptr);
-    if (status != success) return failed(Stage::launch, status);
-    status = driver_.synchronize();
-    return status == success ? Reply{} : failed(Stage::run, status);
+    return status == success ? Reply{} : failed(Stage::launch, status);
   }
 
   const Driver& driver_;
