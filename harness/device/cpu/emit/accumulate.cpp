@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 namespace assay::cpu {
 namespace {
@@ -27,27 +28,36 @@ float eight_bits(std::uint32_t bits, int exponent_bits, bool has_infinity) {
   return sign * std::ldexp(static_cast<float>(significand), std::max(exponent, 1) - bias - fraction_bits);
 }
 
-float value_of(Element element, std::uint32_t bits) {
-  switch (element) {
-  case Element::f16:
+template <Element element> float value_of(std::uint32_t bits) {
+  if constexpr (element == Element::f16)
     return static_cast<float>(std::bit_cast<_Float16>(static_cast<std::uint16_t>(bits)));
-  case Element::bf16:
-    return std::bit_cast<float>(bits << 16);
-  case Element::tf32:
-    return std::bit_cast<float>(bits & 0xffffe000u);
-  case Element::e4m3:
-    return eight_bits(bits, 4, false);
-  case Element::e5m2:
-    return eight_bits(bits, 5, true);
-  default:
-    return std::bit_cast<float>(bits);
-  }
+  if constexpr (element == Element::bf16) return std::bit_cast<float>(bits << 16);
+  if constexpr (element == Element::tf32) return std::bit_cast<float>(bits & 0xffffe000u);
+  if constexpr (element == Element::e4m3) return eight_bits(bits, 4, false);
+  if constexpr (element == Element::e5m2) return eight_bits(bits, 5, true);
+  return std::bit_cast<float>(bits);
 }
 
-// The smallest exponent of a normal number; 8-bit floats are multiplied as f16.
-int smallest_exponent(Element element) {
-  const bool narrow = element == Element::f16 || element == Element::e4m3 || element == Element::e5m2;
-  return narrow ? -14 : -126;
+template <Element element> Factor factor_of(std::uint32_t bits) {
+  // of a normal number; 8-bit floats are multiplied as f16
+  constexpr bool narrow = element == Element::f16 || element == Element::e4m3 || element == Element::e5m2;
+  constexpr int smallest = narrow ? -14 : -126;
+  const float value = value_of<element>(bits);
+  const auto field = static_cast<int>(std::bit_cast<std::uint32_t>(value) >> 23 & 255);
+  int exponent = std::max(field - 127, smallest);
+  if (field == 255) exponent = not_finite;
+  if (value == 0)
+    exponent = element == Element::tf32 && (bits & 0x7fffffffu) != 0 ? cut_to_zero : no_exponent;
+  return {value, exponent};
+}
+
+template <Element element, class Word>
+void read_factors(const std::byte* array, const std::uint16_t* at, unsigned count, Factor* factors) {
+  for (unsigned k = 0; k < count; ++k) {
+    Word word;
+    std::memcpy(&word, array + at[k] * sizeof word, sizeof word);
+    factors[k] = factor_of<element>(word);
+  }
 }
 
 // c + sum of a[i] b[i][column] where the terms are zeros alone, or not all finite.
@@ -79,13 +89,22 @@ float cut(double exact, int exponent) {
 
 } // namespace
 
-Factor factor_of(Element element, std::uint32_t bits) {
-  const float value = value_of(element, bits);
-  if (!std::isfinite(value)) return {value, not_finite};
-  if (value == 0)
-    return {value, element == Element::tf32 && (bits & 0x7fffffffu) != 0 ? cut_to_zero : no_exponent};
-  const auto field = static_cast<int>(std::bit_cast<std::uint32_t>(value) >> 23 & 255);
-  return {value, std::max(field - 127, smallest_exponent(element))};
+void factors_of(Element element, const std::byte* array, const std::uint16_t* at, unsigned count,
+                Factor* factors) {
+  switch (element) {
+  case Element::f16:
+    return read_factors<Element::f16, std::uint16_t>(array, at, count, factors);
+  case Element::bf16:
+    return read_factors<Element::bf16, std::uint16_t>(array, at, count, factors);
+  case Element::tf32:
+    return read_factors<Element::tf32, std::uint32_t>(array, at, count, factors);
+  case Element::e4m3:
+    return read_factors<Element::e4m3, std::uint8_t>(array, at, count, factors);
+  case Element::e5m2:
+    return read_factors<Element::e5m2, std::uint8_t>(array, at, count, factors);
+  default:
+    return read_factors<Element::f32, std::uint32_t>(array, at, count, factors);
+  }
 }
 
 void accumulate(Element element, const Factor* a, const FactorRow* b, unsigned count, unsigned columns,
@@ -94,7 +113,8 @@ void accumulate(Element element, const Factor* a, const FactorRow* b, unsigned c
   std::array<std::int32_t, most_columns> tops;
   std::array<double, most_columns> scales, totals;
   for (unsigned j = 0; j < columns; ++j) {
-    addends[j] = factor_of(element, sums[j]);
+    addends[j] =
+        element == Element::f16 ? factor_of<Element::f16>(sums[j]) : factor_of<Element::f32>(sums[j]);
     tops[j] = addends[j].exponent;
   }
   for (unsigned at = 0; at < count; ++at) // loops over columns, for the vectoriser

@@ -4,6 +4,7 @@
 
 #include "harness/device/cpu/emit/fragment.h"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace assay::cpu {
@@ -15,8 +16,10 @@ struct Factor {
   std::int32_t exponent = -1000;
 };
 
-// Of an element's bits (of a floating type of at most 32 bits; tf32 is what is left of an f32).
-Factor factor_of(Element element, std::uint32_t bits);
+// The elements that stand at places at[0] to at[count - 1] of an array of floating numbers of at most 32 bits
+// (tf32 is what is left of an f32).
+void factors_of(Element element, const std::byte* array, const std::uint16_t* at, unsigned count,
+                Factor* factors);
 
 inline constexpr unsigned most_columns = 32;
 

@@ -27,8 +27,8 @@ template <class T> void set_word(MatrixOperand& operand, std::size_t index, T wo
 }
 
 std::uint32_t raw(const MatrixOperand& operand, unsigned bits, std::uint16_t at) {
-  const unsigned in_word = 32 / bits;
-  const auto word = word_of<std::uint32_t>(operand, at / in_word) >> (bits * (at % in_word));
+  const auto first = static_cast<unsigned>(at) * bits; // the elements lie one after the other
+  const auto word = word_of<std::uint32_t>(operand, first / 32) >> (first % 32);
   return bits == 32 ? word : word & ((1u << bits) - 1);
 }
 
@@ -76,6 +76,12 @@ std::uint32_t bits_in(Element element, double x) {
   return element == Element::f16 ? bits_f16(x) : bits_f32(x);
 }
 
+double value_in(Element element, std::uint32_t bits) {
+  if (element == Element::f16)
+    return static_cast<double>(std::bit_cast<_Float16>(static_cast<std::uint16_t>(bits)));
+  return static_cast<double>(std::bit_cast<float>(bits));
+}
+
 // An element of d in 32 bits or two to a register.
 void put(MatrixOperand& d, unsigned bits, std::uint16_t at, std::uint32_t value) {
   if (bits == 16)
@@ -86,33 +92,33 @@ void put(MatrixOperand& d, unsigned bits, std::uint16_t at, std::uint32_t value)
 
 void multiply_floats(const MatrixProduct& p, MatrixOperands& o) {
   std::array<FactorRow, most_depth> right; // [along k], columns beside each other
-  for (unsigned column = 0; column < p.shape.n; ++column)
+  std::array<Factor, most_depth> line;
+  for (unsigned column = 0; column < p.shape.n; ++column) {
+    factors_of(p.b, o.b.values, &p.b_at[column * p.depth], p.depth, line.data());
     for (unsigned k = 0; k < p.depth; ++k) {
-      const Factor factor = factor_of(p.b, raw(o.b, bits_of(p.b), p.b_at[column * p.depth + k]));
-      right[k].values[column] = static_cast<double>(factor.value);
-      right[k].exponents[column] = factor.exponent;
+      right[k].values[column] = static_cast<double>(line[k].value);
+      right[k].exponents[column] = line[k].exponent;
     }
+  }
   // of f16 only where both ends are: else the sums are f32's
   const Element type = p.c == Element::f16 && p.d == Element::f16 ? Element::f16 : Element::f32;
   for (unsigned row = 0; row < p.shape.m; ++row) {
-    std::array<Factor, most_depth> left;
-    for (unsigned k = 0; k < p.depth; ++k)
-      left[k] = factor_of(p.a, raw(o.a, bits_of(p.a), p.a_at[row * p.depth + k]));
-    std::array<float, most_columns> addends{};
+    const std::size_t first = std::size_t{row} * p.shape.n;
+    std::array<Factor, most_columns> addends;
     std::array<std::uint32_t, most_columns> sums{};
-    for (unsigned column = 0; column < p.shape.n; ++column) {
-      addends[column] = factor_of(p.c, raw(o.c, bits_of(p.c), p.c_at[row * p.shape.n + column])).value;
-      if (!p.adds_apart) sums[column] = bits_in(type, static_cast<double>(addends[column]));
-    }
+    factors_of(p.a, o.a.values, &p.a_at[row * p.depth], p.depth, line.data());
+    factors_of(p.c, o.c.values, &p.c_at[first], p.shape.n, addends.data());
+    for (unsigned column = 0; column < p.shape.n && !p.adds_apart; ++column)
+      sums[column] = bits_in(type, static_cast<double>(addends[column].value));
     for (unsigned k = 0; k < p.depth; k += p.step)
-      accumulate(type, &left[k], &right[k], p.step, p.shape.n, sums.data());
+      accumulate(type, &line[k], &right[k], p.step, p.shape.n, sums.data());
     for (unsigned column = 0; column < p.shape.n; ++column) {
       std::uint32_t bits = sums[column];
       if (p.adds_apart || p.d != type) { // exact in double, or as good for f32
-        const auto sum = static_cast<double>(factor_of(type, bits).value);
-        bits = bits_in(p.d, p.adds_apart ? sum + static_cast<double>(addends[column]) : sum);
+        const double sum = value_in(type, bits);
+        bits = bits_in(p.d, p.adds_apart ? sum + static_cast<double>(addends[column].value) : sum);
       }
-      put(o.d, bits_of(p.d), p.d_at[row * p.shape.n + column], bits);
+      put(o.d, bits_of(p.d), p.d_at[first + column], bits);
     }
   }
 }
