@@ -64,6 +64,24 @@ TEST_F(Replay, AnExpectedFailurePassesOnlyWithItsOwnSignature) {
   EXPECT_THAT(other->why, HasSubstr("naive-forward-y-gate is expected"));
 }
 
+TEST_F(Replay, ADeviceThatKnowsNoPlaceShowsAnExpectedFaultAllTheSame) {
+  const auto fault = [](Kind kind, const std::string& buffer) {
+    return [=](FakeLaunch& launch) { launch.faults.push_back({kind, buffer, {}, "seen", false}); };
+  };
+  const auto status_of = [&](const std::string& expected) {
+    case_.expect = {false, expected};
+    return replayed()->status;
+  };
+  device_.add("naive", {8, 8, 4}, fault(Kind::out_of_bounds, "x"));
+  EXPECT_EQ(status_of("naive-forward-x-out_of_bounds-naive.cu-26"), ReplayStatus::passed);
+  EXPECT_EQ(status_of("naive-forward-y-out_of_bounds-naive.cu-26"), ReplayStatus::failed);
+  EXPECT_EQ(status_of("naive-forward-x-race-naive.cu-26"), ReplayStatus::failed);
+  device_.add("naive", {8, 8, 4}, fault(Kind::misaligned, "")); // whose memory is not known either
+  EXPECT_EQ(status_of("naive-forward-x-misaligned-naive.cu-26"), ReplayStatus::passed);
+  EXPECT_EQ(status_of("naive-backward-x-misaligned-naive.cu-26"), ReplayStatus::failed);
+  EXPECT_EQ(status_of("naive-forward-x-trap-naive.cu-26"), ReplayStatus::failed);
+}
+
 TEST_F(Replay, AnExpectedFailureThatPassesIsFixedAndCountsAsFailed) {
   case_.manifest = "kernels/right/kernel.toml";
   case_.expect = {false, "right-forward-y-structure"};
