@@ -139,6 +139,9 @@ class CudaProgram {
 
   void comparisons() {
     out_ += "  int wrong = 0;\n";
+    if (trial_.tensors.empty())
+      out_ += "  printf(\"where Assay ran it the kernel did not end: see the first line, and "
+              "compute-sanitizer\\n\");\n";
     for (std::size_t i = 0; i < trial_.tensors.size(); ++i) {
       const TensorReport& report = trial_.tensors[i];
       if (trial_.target[i].empty()) continue;
@@ -146,8 +149,8 @@ class CudaProgram {
       int on_line = 0;
       for (const std::size_t k : furthest(i))
         out_ += fmt::format("{}{{{}, {}, {}, {}}},", on_line++ % 2 == 0 ? "\n      " : " ", k,
-                            number_text(trial_.golden[i].value[k]), number_text(trial_.reference[i].value[k]),
-                            number_text(trial_.target[i][k]));
+                            number_text(comparable_golden(report.dtype, trial_.golden[i].value[k])),
+                            number_text(trial_.reference[i].value[k]), number_text(trial_.target[i][k]));
       out_ += fmt::format("}}, {});\n", number_text(threshold(i)));
     }
     out_ +=

@@ -6,8 +6,11 @@
 #include "harness/run/judge.h"
 #include "harness/run/kernel.h"
 
+#include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay {
 

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <sstream>
 
 namespace assay {
 
@@ -140,13 +140,28 @@ std::string verdict(const Judgement& judgement) {
   for (const Finding& finding : judgement.findings) {
     text += fmt::format("FAIL {}\n  {}\n", to_string(finding.signature), finding.message);
     if (!finding.confirmation.empty())
-      text += fmt::format("  confirmed: {}; {}, rigorous bound {}\n", finding.confirmation,
-                          severity_text(finding), short_number(finding.rigorous_bound));
+      text += fmt::format("  confirmed: {}\n  {}\n", finding.confirmation, severity_text(finding));
   }
   if (judgement.findings.empty())
     text += judgement.inconclusive ? "INCONCLUSIVE: the gate is not valid on this input\n"
                                    : "PASS on this input\n";
   return text;
+}
+
+// Lines of at most 100 columns, each behind `indent` spaces; words are not cut.
+std::string wrapped(const std::string& text, std::size_t indent) {
+  constexpr std::size_t width = 100;
+  std::string out, line(indent, ' ');
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (line.size() > indent && line.size() + 1 + word.size() > width) {
+      out += line + "\n";
+      line.assign(indent, ' ');
+    }
+    if (line.size() > indent) line += ' ';
+    line += word;
+  }
+  return out + line + "\n";
 }
 
 } // namespace
@@ -155,10 +170,10 @@ std::string suspects_text(const std::vector<CauseEvidence>& suspects,
                           const std::vector<CauseEvidence>& cleared, const std::string& note) {
   std::string text;
   for (const CauseEvidence& one : suspects)
-    text += fmt::format("{:<22} {:4.2f}  {}\n", name_of(one.cause), one.score, one.evidence);
-  if (!note.empty()) text += note + "\n";
+    text += fmt::format("{:4.2f}  {}\n{}", one.score, name_of(one.cause), wrapped(one.evidence, 6));
+  if (!note.empty()) text += wrapped(note, 0);
   for (const CauseEvidence& one : cleared)
-    text += fmt::format("  cleared: {}: {}\n", name_of(one.cause), one.evidence);
+    text += wrapped(fmt::format("cleared, {}: {}", name_of(one.cause), one.evidence), 0);
   return text;
 }
 

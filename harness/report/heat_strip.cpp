@@ -23,20 +23,26 @@ std::string range_text(std::int64_t first, std::int64_t end) {
 
 std::string heat_strip(const ErrorMap& map) {
   if (map.level.empty()) return "  (no elements)\n";
-  std::vector<std::string> labels;
-  std::size_t margin = 0;
+  struct Strip {
+    std::int64_t first, end; // rows
+    std::string cells;
+  };
+  std::vector<Strip> strips; // rows that look alike are one
   for (int y = 0; y < map.cells_down; ++y) {
-    labels.push_back(range_text(ErrorMap::begin(y, map.cells_down, map.rows),
-                                ErrorMap::begin(y + 1, map.cells_down, map.rows)));
-    margin = std::max(margin, labels.back().size());
-  }
-  std::string text;
-  for (int y = 0; y < map.cells_down; ++y) {
-    text += fmt::format("  {:>{}} |", labels[static_cast<std::size_t>(y)], margin);
+    std::string cells;
     for (int x = 0; x < map.cells_across; ++x)
-      text += symbol(map.level[static_cast<std::size_t>(y * map.cells_across + x)]);
-    text += "|\n";
+      cells += symbol(map.level[static_cast<std::size_t>(y * map.cells_across + x)]);
+    const std::int64_t end = ErrorMap::begin(y + 1, map.cells_down, map.rows);
+    if (!strips.empty() && strips.back().cells == cells)
+      strips.back().end = end;
+    else
+      strips.push_back({ErrorMap::begin(y, map.cells_down, map.rows), end, std::move(cells)});
   }
+  std::size_t margin = 0;
+  for (const Strip& strip : strips) margin = std::max(margin, range_text(strip.first, strip.end).size());
+  std::string text;
+  for (const Strip& strip : strips)
+    text += fmt::format("  {:>{}} |{}|\n", range_text(strip.first, strip.end), margin, strip.cells);
   const std::string last = fmt::format("{}", map.columns - 1);
   text += fmt::format("  {:>{}}  0", "", margin);
   if (map.columns > 1) {
