@@ -5,6 +5,7 @@
 #include "harness/base/hash.h"
 #include "harness/cases/manifest.h"
 #include "harness/report/table.h"
+#include "tools/campaign_folder.h"
 #include "tools/case_file.h"
 #include "tools/command.h"
 #include "tools/manifest_path.h"
@@ -89,6 +90,7 @@ Outcome run_merge(const MergeArguments& arguments) {
   fs::create_directories(arguments.into, ec);
   if (ec) return user_error(Place{arguments.into}, "cannot be created: {}", ec.message());
   ASSAY_TRY_VOID(merge_corpora(manifest, arguments.device, arguments.into, arguments.from));
+  ASSAY_TRY_VOID(mend_corpus(arguments.into)); // libFuzzer takes what is no case, too
   ASSAY_TRY(const auto after, Corpus(arguments.into).files());
   fmt::print("{}: {} added, {} now\n", arguments.into, counted(after.size() - before.size(), "unit"),
              after.size());
@@ -112,6 +114,7 @@ Outcome run_prune(const MergeArguments& arguments) {
   if (::mkdtemp(scratch.data()) == nullptr) return environment_error(Place{scratch}, "cannot be created");
   const auto merged = merge_corpora(manifest, arguments.device, scratch, {&arguments.into, 1});
   std::set<std::string> worth_keeping;
+  if (merged) ASSAY_TRY_VOID(mend_corpus(scratch));
   auto kept = Corpus(scratch).files();
   if (merged && kept)
     for (const fs::path& file : *kept)

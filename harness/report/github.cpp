@@ -27,6 +27,12 @@ std::string annotation(std::string_view command, const Place& place, std::string
                      escaped(message, false));
 }
 
+// Of the fault behind the first finding; empty where it has none.
+Place source_line(const Judgement& judgement) {
+  if (judgement.findings.empty() || judgement.findings.front().faults.empty()) return {};
+  return judgement.findings.front().faults.front().place;
+}
+
 } // namespace
 
 std::string github_annotations(std::span<const ReplayOutcome> outcomes) {
@@ -37,13 +43,12 @@ std::string github_annotations(std::span<const ReplayOutcome> outcomes) {
       for (const std::string& note : outcome.notes) text += annotation("notice", own, "assay replay", note);
       continue;
     }
-    const auto& findings = outcome.judgement.findings;
-    const bool at_source = outcome.status == ReplayStatus::failed && !findings.empty() &&
-                           !findings.front().signature.place.file.empty();
+    const Place source = outcome.status == ReplayStatus::failed ? source_line(outcome.judgement) : Place{};
+    const bool at_source = !source.file.empty();
     std::string why = outcome.why;
     if (at_source) why += "; replay " + outcome.file.string();
     for (const std::string& note : outcome.notes) why += "; " + note;
-    text += annotation("error", at_source ? findings.front().signature.place : own,
+    text += annotation("error", at_source ? source : own,
                        fmt::format("assay replay: {}", name_of(outcome.status)), why);
   }
   return text;

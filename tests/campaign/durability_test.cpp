@@ -60,6 +60,12 @@ struct Kept {
   std::uint64_t cases_run = 0; // of the campaign that is to go on
 };
 
+// A file that was made, and whose maker was killed before the first count, holds none.
+std::uint64_t hits_in(const fs::path& file) {
+  const std::string text = slurp(file);
+  return text.empty() ? 0 : std::stoull(text);
+}
+
 Kept look_at(const std::string& out) {
   Kept kept;
   if (!fs::exists(out)) return kept;
@@ -78,7 +84,7 @@ Kept look_at(const std::string& out) {
       }
     }
     if (file.extension() == ".json") EXPECT_TRUE(json::accept(slurp(file))) << "half-written: " << file;
-    if (name == "hits") kept.hits[file.string()] = std::stoull(slurp(file));
+    if (name == "hits") kept.hits[file.string()] = hits_in(file);
     if (file.extension() == ".status")
       if (const auto status = StatusFile::open(file)) kept.cases_run += (*status)->cases;
   }
@@ -207,7 +213,7 @@ TEST(Durability, FiftyBlowsAtRandomMomentsLoseNothing) {
         const fs::path file = finding["case"].get<std::string>();
         reported.insert(file.parent_path().string());
         EXPECT_TRUE(fs::exists(file)) << file;
-        EXPECT_EQ(finding["hits"], std::stoull(slurp(file.parent_path() / "hits"))) << file;
+        EXPECT_EQ(finding["hits"], hits_in(file.parent_path() / "hits")) << file;
       }
     }
     EXPECT_GE(cases, before.cases_run);
