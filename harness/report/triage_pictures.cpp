@@ -76,7 +76,7 @@ double size_of(const ErrorSamplePoint& point) {
 }
 
 std::vector<double> ratios_of(std::span<const ErrorSamplePoint> samples) {
-  std::vector<double> ratios{1.0}; // the threshold itself is always in sight
+  std::vector<double> ratios{0.1, 10.0}; // the threshold is always in sight, and not at an edge
   for (const ErrorSamplePoint& point : samples) ratios.push_back(point.ratio);
   return ratios;
 }
@@ -132,14 +132,14 @@ std::string draw_heat_map(const ErrorMap& map) {
   if (map.columns > 1) drawing.text(width - 4, bottom + 13, std::to_string(map.columns - 1), Anchor::end);
   drawing.text(left + (width - left) / 2, bottom + 13,
                fmt::format("{} [{}]", map.tensor, fmt::join(map.shape, ",")), Anchor::middle);
-  constexpr std::pair<std::string_view, const char*> classes[] = {{"l0", "right"},      {"l1", "< 1/4"},
-                                                                  {"l2", "up to 1"},    {"l3", "< 4"},
-                                                                  {"l4", "4 and up"}, {"l5", "NaN, inf"}};
+  constexpr std::pair<std::string_view, const char*> classes[] = {{"l0", "right"},    {"l1", "< 1/4"},
+                                                                  {"l2", "up to 1"},  {"l3", "< 4"},
+                                                                  {"l4", "4 and up"}, {"l5", "never right"}};
   double x = 4;
   for (const auto& [style, meaning] : classes) {
     drawing.rectangle(x, bottom + 36, 10, 10, style);
     drawing.text(x + 13, bottom + 45, meaning);
-    x += 22 + 6.0 * static_cast<double>(std::string_view(meaning).size());
+    x += 20 + 6.0 * static_cast<double>(std::string_view(meaning).size());
   }
   return drawing.svg("where in " + map.tensor + " the error sits: error / threshold of its elements");
 }

@@ -17,6 +17,7 @@ TEST(TriagePage, IsOpenedAndClickedThrough) {
   const auto program = Browser::find();
   if (!program) GTEST_SKIP() << "no Chromium here: apt-get install chromium";
   const TemporaryFolder folder;
+  fs::create_directories(folder / "findings");
   for (const char* kernel : {"softmax_no_max", "max_starts_at_zero", "sum_reads_past_tail"})
     fs::copy(checkout() / "corpus" / kernel, folder.path() / "findings" / kernel,
              fs::copy_options::recursive);
