@@ -50,9 +50,7 @@ std::optional<double> constant_factor(std::span<const FailingTrial> trials) {
 }
 
 Evidences suspect_backward(const Scene& scene) {
-  if (scene.finding.signature.pass == Pass::forward)
-    return {{Cause::backward_formula, 0, "the forward pass is wrong already"}};
-  if (scene.trials.empty()) return {};
+  if (scene.finding.signature.pass == Pass::forward || scene.trials.empty()) return {};
   const auto passes = forward_passes(scene.kernel, scene.trials.front().test_case);
   if (passes && !*passes)
     return {{Cause::backward_formula, 0.1, "the forward pass of the same case is wrong too"}};
