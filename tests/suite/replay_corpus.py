@@ -30,7 +30,7 @@ def main():
             continue
         own += cases
         twins.append((cases, folder / "fixed.toml"))
-    folders = [*ROOT.glob("corpus/*.fixed"), *(ROOT / "corpus" / folder.parent.name
+    folders = [ROOT / "corpus/known_right", *ROOT.glob("corpus/*.fixed"), *(ROOT / "corpus" / folder.parent.name
                                                for folder in ROOT.glob("kernels/*/kernel.toml")
                                                if not (folder.parent / "meta.toml").exists())]
     right = [case.relative_to(ROOT) for folder in sorted(folders) for case in sorted(folder.glob("*.case"))]
