@@ -329,7 +329,11 @@ class Simplifier {
       if (spec == nullptr || rule == nullptr || (rule->spread == Spread::nothing && input.patches.empty()))
         continue;
       const auto shape = shape_of(*spec, case_.dims);
-      if (!shape || element_count(*shape) == 0 || element_count(*shape) > most_materialised) continue;
+      if (!shape || element_count(*shape) == 0) continue;
+      if (element_count(*shape) > most_materialised) {
+        one_element(i, *shape);
+        continue;
+      }
       const DType type = spec->dtype.value_or(case_.dtype);
       const Tensor tensor = fill(input, type, *shape, spec->domain, case_.dims);
       for (const DistributionKind base : {DistributionKind::zero, DistributionKind::constant})
@@ -341,6 +345,21 @@ class Simplifier {
           break;
         }
     }
+  }
+
+  // Of a large tensor the last element, else the first, that differs from zeros.
+  void one_element(std::size_t which, const Shape& shape) {
+    for (const bool last : {true, false})
+      offer_input(which, [&](TensorInput& input) {
+        set_kind(input, input.distribution, DistributionKind::zero);
+        if (input.distribution.kind != "zero") return false;
+        ElementOverride element;
+        for (const std::int64_t size : shape) element.index.push_back(last ? size - 1 : 0);
+        element.bits = to_bits(input.dtype.value_or(case_.dtype), 1);
+        input.patches.clear();
+        input.overrides = {std::move(element)};
+        return true;
+      });
   }
 
   // `base` everywhere, and every element of `tensor` that differs from it as an override.

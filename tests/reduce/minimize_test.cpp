@@ -85,6 +85,18 @@ TEST(Minimize, ValuesOfALargeTensorAreLetGoFirst) {
   EXPECT_EQ(small.test_case.dims[1].second, 1);
 }
 
+TEST(Minimize, OneElementOfALargeTensorIsEnough) {
+  CaseSpace space = matrix_space();
+  space.dims[0].max = 70000;
+  const Case failing = matrix_case(66000, 1, "normal(mean=0, stddev=1)", space);
+  const Minimized small = minimize(failing, space, [](const Case& candidate) {
+    const std::vector<double> x = values(candidate);
+    return x.size() > 65536 && x[65536] != x[0];
+  });
+  EXPECT_EQ(small.test_case.dims[0].second, 65537);
+  EXPECT_EQ(elements_off_base(small.test_case, space), 1u);
+}
+
 TEST(Minimize, OnePlaceAtTheEndOfALineIsEnough) {
   const CaseSpace space = matrix_space();
   const Case failing = matrix_case(1, 1000, "normal(mean=0, stddev=1)", space);
