@@ -1,5 +1,7 @@
 #include "harness/run/execute.h"
 
+#include "harness/device/whole_case.h"
+
 #include <algorithm>
 
 namespace assay {
@@ -111,7 +113,11 @@ Result<Execution> execute(Device& device, const Plan& plan, std::span<const Tens
                           std::uint64_t schedule_seed) {
   ASSAY_TRY(const Prepared prepared, prepare(device, plan, inputs, schedule_seed));
   Execution execution;
-  for (std::size_t k = 0; k < prepared.launches.size(); ++k) {
+  bool clean = false;
+  if (auto* whole = dynamic_cast<WholeCase*>(&device); whole != nullptr && !prepared.launches.empty()) {
+    ASSAY_TRY(clean, whole->launch_whole(*plan.program, prepared.launches));
+  }
+  for (std::size_t k = 0; k < prepared.launches.size() && !clean; ++k) {
     ASSAY_TRY(LaunchReport report, device.launch(*plan.program, prepared.launches[k]));
     execution.steps += report.steps;
     for (Fault& fault : report.faults) {

@@ -1,6 +1,7 @@
 // The CUDA device over a driver of C++ functions: every kind of fault that a kernel can commit on a GPU, what
 // is no fault, and that the next case does not suffer for it.
 #include "harness/device/cuda/cuda_device.h"
+#include "harness/device/whole_case.h"
 #include "tests/cuda/fake_driver.h"
 
 #include <gmock/gmock.h>
@@ -76,6 +77,16 @@ class CudaDeviceTest : public ::testing::Test {
     spec.block = {32};
     spec.args = {x, y, s};
     return device->launch(*program, spec);
+  }
+
+  // Twice the same launch.
+  Result<bool> launch_whole() {
+    LaunchSpec spec;
+    spec.entry = "k";
+    spec.block = {32};
+    spec.args = {x, y, s};
+    const std::vector<LaunchSpec> specs = {spec, spec};
+    return dynamic_cast<WholeCase&>(*device).launch_whole(*program, specs);
   }
 
   // One case of this kernel: its faults.
@@ -391,6 +402,53 @@ TEST_F(CudaDeviceTest, ArenasGrowWithTheCasesWhileBlocksAreCounted) {
   ASSERT_TRUE(report) << to_string(report.error());
   EXPECT_THAT(report->faults, IsEmpty());
   EXPECT_THAT(faults_of_a_case(), IsEmpty());
+}
+
+TEST_F(CudaDeviceTest, AWholeCaseIsOneRequestWhereNothingIsWrong) {
+  kernel(
+      [](const FakeGpuLaunch& l) {
+        doubles(l);
+        l.pointer<float>(1)[0] = static_cast<float>(++*l.variable);
+        return 0;
+      },
+      ".visible .global .align 4 .u32 count;");
+  open();
+  for (int i = 0; i < 2; ++i) {
+    new_case();
+    const auto clean = launch_whole();
+    ASSERT_TRUE(clean) << to_string(clean.error());
+    EXPECT_TRUE(*clean);
+    EXPECT_THAT(read(y), ElementsAre(2, 4, 6, 8, 10, 12, 14, 16)); // y[0]: the variable, after two launches
+    EXPECT_THAT(device->unwritten(y, 8), IsEmpty());
+  }
+  EXPECT_EQ(testing::fake_counts().launched, 8);
+}
+
+TEST_F(CudaDeviceTest, AWholeCaseWithAFaultIsToldLaunchByLaunch) {
+  kernel(
+      [](const FakeGpuLaunch& l) { return doubles(l), l.pointer<float>(1)[2] += l.pointer<float>(2)[5], 0; });
+  open();
+  new_case();
+  const auto clean = launch_whole();
+  ASSERT_TRUE(clean);
+  EXPECT_FALSE(*clean);
+  const auto report = launch();
+  ASSERT_TRUE(report);
+  ASSERT_THAT(report->faults, SizeIs(1));
+  EXPECT_EQ(report->faults[0].kind, Kind::uninitialized);
+}
+
+TEST_F(CudaDeviceTest, AWholeCaseThatEndsItsContextIsToldLaunchByLaunch) {
+  kernel([](const FakeGpuLaunch&) { return misaligned_address; });
+  open();
+  new_case();
+  const auto clean = launch_whole();
+  ASSERT_TRUE(clean);
+  EXPECT_FALSE(*clean);
+  const auto report = launch();
+  ASSERT_TRUE(report);
+  ASSERT_THAT(report->faults, SizeIs(1));
+  EXPECT_EQ(report->faults[0].kind, Kind::misaligned);
 }
 
 TEST_F(CudaDeviceTest, PtxThatTheDriverDoesNotTakeIsToldWithItsLine) {

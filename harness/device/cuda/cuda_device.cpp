@@ -11,6 +11,7 @@
 #include "harness/device/cuda/program.h"
 #include "harness/device/cuda/server_process.h"
 #include "harness/device/launch_limits.h"
+#include "harness/device/whole_case.h"
 
 #include <algorithm>
 #include <map>
@@ -28,7 +29,7 @@ constexpr std::chrono::milliseconds load_limit = std::chrono::minutes(1);
 // often: with a kernel that gives one of two results at random, once in 2^24 differences.
 constexpr int alternations = 12;
 
-class CudaDevice final : public Device {
+class CudaDevice final : public Device, public WholeCase {
  public:
   CudaDevice(const Driver& driver, const CudaOptions& options)
       : options_(options), server_(driver, options.ordinal, memory_), watchdog_(options.watchdog) {}
@@ -63,6 +64,7 @@ class CudaDevice final : public Device {
     composed_ = uploaded_ = explained_ = lost_ = false;
   }
   Result<LaunchReport> launch(Program& program, const LaunchSpec& spec) override;
+  Result<bool> launch_whole(Program& program, std::span<const LaunchSpec> launches) override;
   Result<void> read(BufferId buffer, std::span<std::byte> dense) override {
     compose();
     arena_.read(buffer, memory_.world(0), dense);
@@ -96,6 +98,12 @@ class CudaDevice final : public Device {
   Result<void> count_blocks(CudaProgram& program);
   Result<Reply> load_module(CudaProgram& program, std::uint32_t world, std::vector<FunctionFacts>* facts);
   Result<void> ensure_module(CudaProgram& program, bool fresh, std::span<const std::uint32_t> worlds);
+  static CudaProgram& own(Program& any);
+  Result<std::variant<GpuLaunch, std::string>> translate(const CudaProgram& program,
+                                                         const LaunchSpec& spec) const;
+  // Nothing: the time is up.
+  Result<std::optional<Reply>> advance(CudaProgram& program, std::vector<GpuLaunch> launches);
+  std::vector<Fault> faults_in_memory() const;
   void compose();
   // Nothing: the time is up.
   Result<std::optional<Reply>> run(std::span<const WorldRun> runs);
@@ -309,21 +317,22 @@ std::uint32_t dirt_of(const World& world) {
   return pattern << 16 | pattern;
 }
 
-Result<LaunchReport> CudaDevice::launch(Program& any, const LaunchSpec& spec) {
+CudaProgram& CudaDevice::own(Program& any) {
   auto* program = dynamic_cast<CudaProgram*>(&any);
   ASSAY_CHECK(program != nullptr, "a program of another device was launched on a GPU");
-  ASSAY_CHECK(!lost_, "a launch after one that ended the context");
-  const auto entry = std::ranges::find(program->infos, spec.entry, &EntryInfo::name);
-  if (entry == program->infos.end())
-    return user_error({program->origin, 0, 0}, "the PTX has no entry '{}'", spec.entry);
-  LaunchReport report;
-  if (const auto broken = broken_limit(*entry, spec, limits())) {
-    report.faults.push_back({Kind::launch, "", {}, "launch: " + *broken, false});
-    return report;
-  }
+  return *program;
+}
+
+// What the GPU is asked for, or the limit that the launch breaks.
+Result<std::variant<GpuLaunch, std::string>> CudaDevice::translate(const CudaProgram& program,
+                                                                   const LaunchSpec& spec) const {
+  const auto entry = std::ranges::find(program.infos, spec.entry, &EntryInfo::name);
+  if (entry == program.infos.end())
+    return user_error({program.origin, 0, 0}, "the PTX has no entry '{}'", spec.entry);
+  if (auto broken = broken_limit(*entry, spec, limits())) return *std::move(broken);
   GpuLaunch launch;
-  launch.module = program->id;
-  launch.function = static_cast<std::uint32_t>(entry - program->infos.begin());
+  launch.module = program.id;
+  launch.function = static_cast<std::uint32_t>(entry - program.infos.begin());
   launch.grid = narrow(spec.grid);
   launch.block = narrow(spec.block);
   launch.shared_bytes = static_cast<std::uint32_t>(spec.shared_bytes);
@@ -333,30 +342,53 @@ Result<LaunchReport> CudaDevice::launch(Program& any, const LaunchSpec& spec) {
     else
       launch.parameters.push_back({arena_.address(std::get<BufferId>(argument)), 1});
   }
-  if (counting_) ASSAY_TRY_VOID(count_blocks(*program));
-  const bool fresh = std::ranges::find(launches_, program, &Launched::program) == launches_.end();
-  launches_.push_back({program, launch});
+  return launch;
+}
+
+// The launches that follow those made so far, in every world.
+Result<std::optional<Reply>> CudaDevice::advance(CudaProgram& program, std::vector<GpuLaunch> launches) {
+  if (counting_) ASSAY_TRY_VOID(count_blocks(program));
+  const bool fresh = std::ranges::find(launches_, &program, &Launched::program) == launches_.end();
+  for (const GpuLaunch& launch : launches) launches_.push_back({&program, launch});
   std::vector<std::uint32_t> worlds = {0, 1};
-  if (!program->counting_cubin.empty() && counting_) worlds.insert(worlds.begin(), counting_world);
-  ASSAY_TRY_VOID(ensure_module(*program, fresh, worlds));
+  const bool counts = counting_ && !program.counting_cubin.empty();
+  if (counts) worlds.insert(worlds.begin(), counting_world);
+  ASSAY_TRY_VOID(ensure_module(program, fresh, worlds));
   compose();
   std::vector<WorldRun> runs;
   for (const std::uint32_t world : worlds)
-    runs.push_back({world, dirt_of(world == 1 ? second_world : first_world), !uploaded_, {launch}});
-  ASSAY_TRY(const std::optional<Reply> reply, run(runs));
+    runs.push_back({world, dirt_of(world == 1 ? second_world : first_world), !uploaded_, launches});
+  ASSAY_TRY(std::optional<Reply> reply, run(runs));
   uploaded_ = true;
-  if (!reply || reply->stage != Stage::done) return fault_of(reply, *program);
-  last_ = program;
-  if (worlds.front() == counting_world)
-    for (std::size_t i = 0; i < program->counters.size(); ++i)
-      program->counters[i] = std::max(program->counters[i], static_cast<std::uint8_t>(memory_.blob()[i]));
+  if (!reply || reply->stage != Stage::done) return reply;
+  last_ = &program;
+  for (std::size_t i = 0; counts && i < program.counters.size(); ++i)
+    program.counters[i] = std::max(program.counters[i], static_cast<std::uint8_t>(memory_.blob()[i]));
+  return reply;
+}
 
-  report.faults = arena_.faults(memory_.world(0), first_world);
+std::vector<Fault> CudaDevice::faults_in_memory() const {
+  std::vector<Fault> faults = arena_.faults(memory_.world(0), first_world);
   for (Fault& fault : arena_.faults(memory_.world(1), second_world))
-    if (std::ranges::none_of(report.faults, [&](const Fault& known) {
+    if (std::ranges::none_of(faults, [&](const Fault& known) {
           return known.kind == fault.kind && known.buffer == fault.buffer;
         }))
-      report.faults.push_back(std::move(fault));
+      faults.push_back(std::move(fault));
+  return faults;
+}
+
+Result<LaunchReport> CudaDevice::launch(Program& any, const LaunchSpec& spec) {
+  CudaProgram& program = own(any);
+  ASSAY_CHECK(!lost_, "a launch after one that ended the context");
+  ASSAY_TRY(const auto translated, translate(program, spec));
+  LaunchReport report;
+  if (const auto* broken = std::get_if<std::string>(&translated)) {
+    report.faults.push_back({Kind::launch, "", {}, "launch: " + *broken, false});
+    return report;
+  }
+  ASSAY_TRY(const std::optional<Reply> reply, advance(program, {std::get<GpuLaunch>(translated)}));
+  if (!reply || reply->stage != Stage::done) return fault_of(reply, program);
+  report.faults = faults_in_memory();
   const bool overwritten = std::ranges::any_of(
       report.faults, [](const Fault& fault) { return fault.kind == Kind::out_of_bounds; });
   if (overwritten || explained_) return report;
@@ -365,6 +397,25 @@ Result<LaunchReport> CudaDevice::launch(Program& any, const LaunchSpec& spec) {
     ASSAY_TRY_VOID(explain(*element, report.faults));
   }
   return report;
+}
+
+Result<bool> CudaDevice::launch_whole(Program& any, std::span<const LaunchSpec> specs) {
+  CudaProgram& program = own(any);
+  ASSAY_CHECK(launches_.empty(), "a whole case after a launch");
+  std::vector<GpuLaunch> launches;
+  for (const LaunchSpec& spec : specs) {
+    ASSAY_TRY(const auto translated, translate(program, spec));
+    if (!std::holds_alternative<GpuLaunch>(translated)) return false;
+    launches.push_back(std::get<GpuLaunch>(translated));
+  }
+  ASSAY_TRY(const std::optional<Reply> reply, advance(program, std::move(launches)));
+  if (reply && reply->stage == Stage::done && faults_in_memory().empty() &&
+      !arena_.difference(memory_.world(0), first_world, memory_.world(1), second_world))
+    return true;
+  if (program.traits.heap) server_.stop();
+  launches_.clear();
+  composed_ = uploaded_ = false;
+  return false;
 }
 
 Result<LaunchReport> CudaDevice::fault_of(const std::optional<Reply>& reply, const CudaProgram& program) {
