@@ -58,8 +58,9 @@ Result<std::string> mlir_pipeline(const std::vector<std::string>& options, const
   ASSAY_TRY(const Settings settings, settings_of(options, arch, source));
   if (!settings.whole.empty()) return settings.whole;
   std::string passes = settings.first;
-  passes += "convert-nvgpu-to-nvvm,gpu-kernel-outlining,convert-vector-to-scf,convert-scf-to-cf,"
-            "convert-nvvm-to-llvm,convert-func-to-llvm,expand-strided-metadata,";
+  passes += "convert-nvgpu-to-nvvm,gpu-kernel-outlining,convert-vector-to-scf,"
+            "gpu.module(convert-vector-to-llvm),convert-scf-to-cf,convert-nvvm-to-llvm,convert-func-to-llvm,"
+            "expand-strided-metadata,";
   passes += fmt::format("nvvm-attach-target{{chip={} features={} O={}}},", settings.chip, settings.features,
                         settings.level);
   passes += "lower-affine,convert-arith-to-llvm,convert-index-to-llvm{index-bitwidth=64},canonicalize,cse,";

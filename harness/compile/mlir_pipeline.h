@@ -9,7 +9,8 @@
 
 namespace assay {
 
-// The passes of MLIR's gpu-lower-to-nvvm-pipeline that concern device code, and one that keeps source lines.
+// The passes of MLIR's gpu-lower-to-nvvm-pipeline that concern device code, one that keeps source lines, and
+// one for the vector operations that it leaves (transfer_read).
 // `options` are the manifest's, for the file `source`:
 //   PASS, PASS{option=value}, gpu.module(PASS)   passes that run before the lowering, in order
 //   chip=sm_90 features=+ptx80 opt-level=2       of the target

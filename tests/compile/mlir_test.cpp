@@ -63,6 +63,28 @@ TEST_F(Mlir, AModuleBecomesPtxWithItsLines) {
   EXPECT_THAT(ptx->text, Not(HasSubstr("twice_param_5")));
 }
 
+TEST_F(Mlir, VectorsAndTensorCoresAreLowered) {
+  const Result<PtxSource> ptx = compile_mlir_text(
+      "gpu.module @kernels {\n"
+      "  gpu.func @twice(%x: memref<?xf32>, %a: vector<4x2xf16>, %b: vector<2x2xf16>) kernel {\n"
+      "    %i = gpu.thread_id x\n"
+      "    %zero = arith.constant 0.0 : f32\n"
+      "    %c = arith.constant dense<0.0> : vector<2x2xf32>\n"
+      "    %v = vector.transfer_read %x[%i], %zero : memref<?xf32>, vector<4xf32>\n"
+      "    %u = vector.load %x[%i] : memref<?xf32>, vector<4xf32>\n"
+      "    %w = arith.addf %u, %v : vector<4xf32>\n"
+      "    vector.transfer_write %w, %x[%i] : vector<4xf32>, memref<?xf32>\n"
+      "    %d = nvgpu.mma.sync (%a, %b, %c) {mmaShape = [16, 8, 16]}\n"
+      "        : (vector<4x2xf16>, vector<2x2xf16>, vector<2x2xf32>) -> vector<2x2xf32>\n"
+      "    %e = vector.extract %d[0, 0] : f32 from vector<2x2xf32>\n"
+      "    memref.store %e, %x[%i] : memref<?xf32>\n"
+      "    gpu.return\n"
+      "  }\n"
+      "}\n");
+  ASSERT_TRUE(ptx) << to_string(ptx.error());
+  EXPECT_THAT(ptx->text, HasSubstr("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"));
+}
+
 TEST_F(Mlir, LaunchesInHostCodeAreOutlined) {
   const Result<PtxSource> ptx =
       compile_mlir_text("func.func @host(%x: memref<8xf32>) {\n"
