@@ -21,7 +21,7 @@ namespace {
 
 constexpr auto tick = milliseconds(20);
 constexpr double turn = 1;            // seconds between two decisions whose turn it is
-constexpr double turn_of_few = 10;    // where workers are ended between turns, because memory is short
+constexpr double longest_turn = 10;   // where workers are ended between turns, because memory is short
 constexpr double minimizing_time = 6; // after the end, for findings that are being minimized; then at once
 constexpr double last_case_time = 3;  // from there on; then workers are killed
 
@@ -36,6 +36,7 @@ class Campaign {
  private:
   Result<void> prepare();
   Result<void> watch();
+  double turn_seconds() const;
   void decide();
   Result<void> take_turns();
   bool evict_one();
@@ -105,6 +106,13 @@ Result<void> Campaign::prepare() {
   return {};
 }
 
+// Where a turn begins with a worker's start it is longer, but not so long that some kernel gets none.
+double Campaign::turn_seconds() const {
+  if (!memory_is_short_) return turn;
+  const double all = options_.seconds.value_or(3600) * options_.jobs / static_cast<double>(kernels_.size());
+  return std::clamp(all / 4, turn, longest_turn);
+}
+
 // Whose turn it is until the next decision. A kernel's first workers come first: they are alive already.
 void Campaign::decide() {
   std::vector<Schedule::Claim> claims;
@@ -112,7 +120,7 @@ void Campaign::decide() {
     kernel.look_for_news();
     claims.push_back(kernel.claim());
   }
-  const double seconds = memory_is_short_ ? turn_of_few : turn;
+  const double seconds = turn_seconds();
   const std::vector<unsigned> shares = schedule_.share(claims, options_.jobs, seconds);
   for (std::size_t k = 0; k < kernels_.size(); ++k) {
     unsigned left = shares[k];

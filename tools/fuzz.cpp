@@ -136,7 +136,7 @@ int worse(int a, int b) {
   return 0;
 }
 
-Result<CampaignOptions> campaign_options(FuzzArguments& arguments) {
+Result<CampaignOptions> campaign_options(FuzzArguments& arguments, Console& console) {
   if (arguments.device.empty()) arguments.device = default_device();
   ASSAY_TRY_VOID(check_libfuzzer_flags(arguments.libfuzzer_flags));
   CampaignOptions options;
@@ -158,9 +158,12 @@ Result<CampaignOptions> campaign_options(FuzzArguments& arguments) {
   options.command = command_of(arguments);
   for (const std::string& kernel : arguments.kernels) ASSAY_TRY_VOID(resolve_manifest(kernel));
   ASSAY_TRY_VOID(check_writable(arguments.json));
-  ASSAY_TRY(const auto device, open_device(arguments.device));
   std::map<std::string, std::string> names; // all kernels are prepared before the first runs
   for (const std::string& argument : arguments.kernels) {
+    if (console.progress_due())
+      console.progress(fmt::format("preparing {} of {}: {}", options.kernels.size() + 1,
+                                   arguments.kernels.size(), argument));
+    ASSAY_TRY(const auto device, open_device(arguments.device)); // one each: it keeps what it compiled
     ASSAY_TRY(CampaignKernel kernel, prepare(argument, arguments, *device));
     if (const auto [first, is_new] = names.emplace(kernel.name, argument); !is_new)
       return user_error(Place{argument}, "is named {}, as {} is; their findings would mix", kernel.name,
@@ -171,8 +174,9 @@ Result<CampaignOptions> campaign_options(FuzzArguments& arguments) {
 }
 
 Outcome run_fuzz(FuzzArguments arguments) {
-  ASSAY_TRY(CampaignOptions options, campaign_options(arguments));
   Console console;
+  ASSAY_TRY(CampaignOptions options, campaign_options(arguments, console));
+  console.clear();
   ASSAY_TRY(const CampaignSummary summary, run_campaign(std::move(options), console));
   int code = 0;
   std::vector<CampaignReport> reports;

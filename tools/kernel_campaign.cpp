@@ -10,6 +10,7 @@
 #include <bit>
 #include <csignal>
 #include <fstream>
+#include <sys/resource.h>
 #include <unistd.h>
 
 namespace assay {
@@ -22,6 +23,13 @@ namespace {
 constexpr std::size_t max_crashes = 20;     // then something is wrong that no restart will mend
 constexpr std::size_t max_false_starts = 3; // crashes in a row before a first case
 constexpr double longest_step = 300;        // seconds of one case, or of one candidate while minimizing
+
+// A new process begins with the peak of the one that started it, as far as libFuzzer can tell.
+long peak_megabytes() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss >> 10;
+}
 
 std::uint64_t nanoseconds(double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); }
 
@@ -151,9 +159,12 @@ Result<void> KernelCampaign::start(Worker& worker) {
           0xfffffffeu +
       1);
   // The campaign itself ends what hangs: libFuzzer would count the time in which a worker waits for its turn.
-  command.args = {fmt::format("-seed={}", seed), "-exact_artifact_path=/dev/null",
-                  "-timeout=1000000000",         "-report_slow_units=1000000000",
-                  "-rss_limit_mb=500",           "-print_final_stats=0"};
+  command.args = {fmt::format("-seed={}", seed),
+                  "-exact_artifact_path=/dev/null",
+                  "-timeout=1000000000",
+                  "-report_slow_units=1000000000",
+                  fmt::format("-rss_limit_mb={}", 500 + peak_megabytes()),
+                  "-print_final_stats=0"};
   command.args.insert(command.args.end(), options_->libfuzzer_flags.begin(), options_->libfuzzer_flags.end());
   for (const fs::path& corpus : kernel_->corpora) command.args.push_back(corpus.string());
   ++worker.starts;
