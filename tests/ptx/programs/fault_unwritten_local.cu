@@ -1,6 +1,6 @@
-//! launch grid=1 block=32 words=32
-//! fault uninitialized local memory, which nobody wrote
-//! expect i % 4
+//! launch grid=1 block=4 words=4
+//! fault uninitialized of local memory, which nobody wrote
+//! expect 3 - i
 extern "C" __global__ void test(unsigned* out) {
   volatile unsigned mine[4];
 #ifdef RIGHT
@@ -8,7 +8,5 @@ extern "C" __global__ void test(unsigned* out) {
 #else
   for (unsigned k = 0; k < 3; ++k) mine[k] = k;
 #endif
-  unsigned sum = 0;
-  if (mine[threadIdx.x % 4] > 2) sum = 3;
-  out[threadIdx.x] = threadIdx.x % 4 == 3 ? sum : threadIdx.x % 4;
+  out[mine[3 - threadIdx.x] % 4] = threadIdx.x;
 }

@@ -1,6 +1,6 @@
 //! launch grid=1 block=64 words=64
-//! fault uninitialized shared tile, which nobody wrote
-//! expect i < 32 ? 1 : 2
+//! fault uninitialized of shared tile, which nobody wrote
+//! expect i * i
 extern "C" __global__ void test(unsigned* out) {
   __shared__ unsigned tile[64];
 #ifdef RIGHT
@@ -9,6 +9,5 @@ extern "C" __global__ void test(unsigned* out) {
   if (threadIdx.x < 32) tile[threadIdx.x] = threadIdx.x;
 #endif
   __syncthreads();
-  out[threadIdx.x] = 1;
-  if (tile[threadIdx.x] >= 32) out[threadIdx.x] = 2;
+  out[tile[threadIdx.x] % 64] = threadIdx.x * threadIdx.x;
 }

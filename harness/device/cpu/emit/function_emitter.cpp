@@ -47,9 +47,23 @@ void FunctionEmitter::emit_instruction(const Instruction& i) {
     executing_ = ir().CreateAnd(active_, guard);
     use(load_undefined(i.guard), i);
   }
+  check_half_registers(i);
   const Handler handler = handler_of(i);
   if (!handler) return fail(i, ErrorKind::environment, "the CPU device does not support '{}'", i.opcode);
   handler(*this, i);
+}
+
+// Handlers read halves as bits, so that what their registers are declared as is checked here.
+void FunctionEmitter::check_half_registers(const Instruction& i) {
+  static constexpr std::string_view arithmetic[] = {"add", "sub", "mul", "fma", "min",
+                                                    "max", "abs", "neg", "ex2", "tanh"};
+  if (i.types.empty() || std::ranges::find(arithmetic, i.opcode) == std::end(arithmetic)) return;
+  const Type type = i.types.back();
+  if (type != Type::f16 && type != Type::bf16 && type != Type::f16x2 && type != Type::bf16x2) return;
+  for (const Operand& operand : i.operands)
+    if (operand.kind == Operand::Kind::reg && !same_kind(function_.registers[operand.reg].type, type))
+      return fail(i, ErrorKind::user, "a register of type .{} cannot be an operand of type .{} of '{}'",
+                  name_of(function_.registers[operand.reg].type), name_of(type), i.opcode);
 }
 
 Value* FunctionEmitter::load_register(std::uint32_t reg) {

@@ -95,6 +95,7 @@ class FunctionEmitter {
   void gather(std::uint32_t index);
   void count_step(std::uint32_t index);
   void emit_instruction(const ptx::Instruction& i);
+  void check_half_registers(const ptx::Instruction& i);
   void write_back(std::uint32_t index);
   void end_block(std::uint32_t index);
   void go(std::uint32_t target, llvm::Value* lanes);

@@ -150,7 +150,7 @@ Value* FunctionEmitter::special(const Operand& operand, unsigned bits) {
     value = lanes().splat(32, reserved_shared_bytes);
   } else if (name == "%envreg1" || name == "%envreg2") {
     const std::uint64_t workspace = scope_.layout.grid_workspace();
-    value = lanes().splat(32, name == "%envreg1" ? workspace & 0xffffffffu : workspace >> 32);
+    value = lanes().splat(32, name == "%envreg1" ? workspace >> 32 : workspace & 0xffffffffu);
   } else if (name == "%clock" || name == "%clock64" || name == "%globaltimer" || name == "%globaltimer_lo" ||
              name == "%clock_hi" || name == "%globaltimer_hi") {
     Value* clock = lanes().call("assay_clock", ir().getInt64Ty(), {warp_});

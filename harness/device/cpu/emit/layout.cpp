@@ -217,7 +217,10 @@ void Layout::describe(const ptx::Function& entry, CompiledEntry& into) const {
     if (placed.owner && placed.owner != &entry) continue;
     into.shared.push_back(placed.variable);
     end = std::max<std::uint64_t>(end, placed.variable.offset + placed.variable.bytes + shared_gap);
-    if (!placed.reserved) bytes += placed.variable.bytes;
+    if (placed.reserved)
+      into.zeroed_shared_bytes = placed.variable.bytes;
+    else
+      bytes += placed.variable.bytes;
   }
   into.shared_bytes = static_cast<std::uint32_t>(end);
   into.dynamic_alignment = dynamic_alignment_;

@@ -20,7 +20,7 @@ namespace assay::cpu {
 inline constexpr std::uint32_t shared_gap = 32;
 
 // From compute capability 8.0 on the system keeps 1 KB of each block's shared memory; cooperative groups use
-// it through %reserved_smem_offset_1. Here it begins the window.
+// it through %reserved_smem_offset_1 and finds zeros there. Here it begins the window.
 inline constexpr std::uint32_t reserved_shared_bytes = 1024;
 
 // The address of the module's function of this index.
@@ -60,7 +60,7 @@ class Layout {
   // The module's .const variables lie in one window: the generic address of its start. An address of 32 bits
   // is an offset from there.
   std::uint64_t constant_window() const { return constant_window_; }
-  // What cooperative launches give a grid for its barrier, behind %envreg1 (low half) and %envreg2; 0 where
+  // What cooperative launches give a grid for its barrier, behind %envreg1 (high half) and %envreg2; 0 where
   // the module does not ask.
   std::uint64_t grid_workspace() const { return grid_workspace_; }
   // Of a .shared variable declared inside a function.

@@ -110,7 +110,8 @@ std::vector<bool> may_be_undefined(const ptx::Function& function) {
     changed = false;
     for (std::size_t k = 0; k < effects.size(); ++k) {
       const Instruction& i = function.instructions[k];
-      bool taints = i.opcode == "ld" || i.opcode == "ldu" || i.opcode == "atom" || i.opcode == "ldmatrix" ||
+      bool taints = i.opcode == "shfl" || // of a lane that is not there
+                    i.opcode == "ld" || i.opcode == "ldu" || i.opcode == "atom" || i.opcode == "ldmatrix" ||
                     (i.opcode == "wmma" && i.has("load"));
       if (i.opcode == "ld" && function.entry && i.has("param") && i.operands.size() > 1 &&
           (i.operands[1].variable == ptx::no_index || i.operands[1].variable < function.params.size()))

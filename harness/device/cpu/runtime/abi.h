@@ -186,6 +186,14 @@ void assay_require_warp(Warp* warp, std::uint32_t lanes, const Site* site);
 void assay_matrix_alignment(Warp* warp, std::uint32_t lanes, const Access* access,
                             const std::uint64_t* addresses, const std::uint64_t* pitch, std::uint32_t store);
 
+// A register of `bytes` (at most 8) that is unpacked: which of `lanes`, undefined as a whole, are undefined
+// in bytes [first, first + count). And one that is packed from parts of equal size, with the undefined lanes
+// of each.
+std::uint32_t assay_part_undefined(Warp* warp, std::uint32_t lanes, const std::uint64_t* values,
+                                   std::uint32_t bytes, std::uint32_t first, std::uint32_t count);
+void assay_note_partial(Warp* warp, std::uint32_t lanes, const std::uint64_t* values, std::uint32_t bytes,
+                        std::uint32_t parts, const std::uint32_t* undefined);
+
 // Events.
 void assay_undefined_used(Warp* warp, std::uint32_t lanes, const Site* site);
 void assay_tick(Warp* warp,

@@ -4,6 +4,7 @@
 #include "harness/device/cpu/runtime/access.h"
 
 #include <cstdint>
+#include <cstring>
 
 namespace assay::cpu {
 
@@ -13,6 +14,15 @@ void start_tracking(Region& region);
 void remember_origin(WarpContext& context, const Access& access, const Region& region, std::int64_t offset);
 // Bytes [offset, offset + bytes) now hold a stored value that derives from undefined ones.
 void store_undefined(Region& region, const Access& access, std::int64_t offset, unsigned bytes);
+
+// Registers know of lanes only, not of bytes, that they are undefined. So that a struct may be copied with
+// its padding, and half of a register be used, what is partly undefined is remembered by its bits: the bytes
+// that are undefined in a lane's value of these bits, all of them where it is not known.
+void remember_partial(WarpContext& context, unsigned lane, std::uint64_t bits, unsigned bytes,
+                      unsigned undefined);
+unsigned undefined_bytes(const WarpContext& context, unsigned lane, std::uint64_t bits, unsigned bytes);
+void store_partly_undefined(const WarpContext& context, Region& region, const Access& access,
+                            std::int64_t offset, unsigned lane, std::uint64_t bits, unsigned bytes);
 
 // At the end of a launch: an output element whose value derives from undefined ones counts as a use of them.
 void report_undefined_outputs(Launch& launch);
@@ -33,17 +43,27 @@ inline void find_undefined(WarpContext& context, std::uint32_t lanes, const Acce
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const std::int64_t offset = at.offset_of(lane, size);
     for (unsigned v = 0; v < Vector; ++v) {
-      if (!any_in_element(region.undefined, static_cast<std::size_t>(offset) + v * Bytes, Bytes)) continue;
+      const std::size_t place = static_cast<std::size_t>(offset) + v * Bytes;
+      if (!any_in_element(region.undefined, place, Bytes)) continue;
       undefined[v] |= 1u << lane;
+      if constexpr (Bytes > 1 && Bytes <= 8) {
+        unsigned mask = 0;
+        for (unsigned byte = 0; byte < Bytes; ++byte)
+          mask |= static_cast<unsigned>(any_in_element(region.undefined, place + byte, 1)) << byte;
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, region.data + place, Bytes);
+        if (mask != (1u << Bytes) - 1) remember_partial(context, lane, bits, Bytes, mask);
+      }
       if (!found) remember_origin(context, access, region, offset + v * Bytes);
       found = true;
     }
   }
 }
 
+// values: what is stored, as assay_store has it.
 template <unsigned Bytes, unsigned Vector>
-inline void mark_defined(std::uint32_t lanes, const Access& access, const Checked& at,
-                         const std::uint32_t* undefined) {
+inline void mark_defined(const WarpContext& context, std::uint32_t lanes, const Access& access,
+                         const Checked& at, const void* values, const std::uint32_t* undefined) {
   constexpr unsigned size = Bytes * Vector;
   Region& region = *at.region;
   std::uint32_t any = 0;
@@ -62,9 +82,12 @@ inline void mark_defined(std::uint32_t lanes, const Access& access, const Checke
       continue;
     }
     for (unsigned v = 0; v < Vector; ++v) {
-      if ((undefined[v] >> lane) & 1)
-        store_undefined(region, access, offset + v * Bytes, Bytes);
-      else
+      if ((undefined[v] >> lane) & 1) {
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, static_cast<const std::byte*>(values) + (v * warp_lanes + lane) * Bytes,
+                    Bytes < 8 ? Bytes : 8);
+        store_partly_undefined(context, region, access, offset + v * Bytes, lane, bits, Bytes);
+      } else
         clear_element(region.undefined, static_cast<std::size_t>(offset) + v * Bytes, Bytes);
     }
   }

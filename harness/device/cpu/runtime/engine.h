@@ -35,8 +35,9 @@ struct ModuleVariable {
 struct CompiledEntry {
   EntryInfo info;
   WarpFunction function = nullptr;
-  std::uint32_t shared_bytes = 0;       // static window including gaps
-  std::uint32_t dynamic_alignment = 16; // of the extern array
+  std::uint32_t shared_bytes = 0;        // static window including gaps
+  std::uint32_t zeroed_shared_bytes = 0; // at its beginning, the system's: zeros when a block starts
+  std::uint32_t dynamic_alignment = 16;  // of the extern array
   std::vector<SharedVariable> shared;
   std::vector<std::uint32_t> param_offsets; // in the param window; sizes in info.param_bytes
   std::uint32_t param_window_bytes = 0;

@@ -93,7 +93,7 @@ void store_lanes(WarpContext& context, std::uint32_t& lanes, const Access& acces
       for (unsigned v = 0; v < Vector; ++v)
         std::memcpy(bytes + v * Bytes, &values[v * warp_lanes + lane], Bytes);
     });
-  mark_defined<Bytes, Vector>(lanes, access, at, undefined);
+  mark_defined<Bytes, Vector>(context, lanes, access, at, values, undefined);
   if (at.pattern == Pattern::consecutive && lanes == ~0u) {
     std::byte* to = data + at.base;
     if constexpr (Vector == 1) {

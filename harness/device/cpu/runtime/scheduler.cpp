@@ -49,6 +49,9 @@ void start_shared(Block& block, const Launch& launch) {
     shared.undefined_bits.assign(bytes, true);
     shared.undefined = shared.undefined_bits.words();
   }
+  const std::uint32_t zeroed = launch.entry->zeroed_shared_bytes;
+  std::fill_n(shared.data, zeroed, std::byte{0});
+  if (shared.undefined) clear_range(shared.undefined, 0, zeroed);
 }
 
 } // namespace
@@ -120,6 +123,8 @@ void Scheduler::start_block_(Launch& launch, std::uint64_t number) {
     context.block = &block;
     context.steps = 0;
     context.origin = {};
+    context.partials.clear();
+    context.next_partial = 0;
     context.spin_site = ~0u;
     context.spun = false;
     context.segment = context.latest_segment = context.trusted_segment = context.fenced =
