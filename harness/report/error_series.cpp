@@ -102,7 +102,7 @@ ErrorHistogram error_histogram(const Trial& trial, std::size_t i) {
       last = std::max(last, decade);
     }
   histogram.first = first;
-  histogram.target.resize(static_cast<std::size_t>(last - first + 1));
+  histogram.target.resize(static_cast<std::size_t>(last - first) + 1);
   histogram.reference.resize(histogram.target.size());
   for (const int decade : target) ++histogram.target[static_cast<std::size_t>(decade - first)];
   for (const int decade : reference) ++histogram.reference[static_cast<std::size_t>(decade - first)];

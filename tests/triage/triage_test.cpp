@@ -37,7 +37,7 @@ TEST(Grouping, OneLikeliestSuspectIsOneFault) {
   const std::vector<GroupingFinding> all{
       finding("y", Kind::gate, Cause::numerical_stability, Pass::forward, 5),
       finding("y", Kind::structure, Cause::numerical_stability, Pass::forward, 7),
-      finding("y", Kind::gate, Cause::indexing)};
+      finding("rstd", Kind::gate, Cause::indexing)};
   EXPECT_THAT(group_findings(all), ElementsAre(ElementsAre(1, 0), ElementsAre(2)));
 }
 
