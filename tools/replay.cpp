@@ -63,7 +63,8 @@ Outcome run_replay(const ReplayArguments& arguments) {
     if (console.progress_due()) console.progress(fmt::format("replayed {} of {} cases", i + 1, cases.size()));
   }
   console.clear();
-  if (ran > 0) fmt::print("{}", replay_text(outcomes));
+  if (ran == 0 && bad_input) return std::unexpected(*bad_input);
+  fmt::print("{}", replay_text(outcomes));
   if (arguments.github) fmt::print("{}", github_annotations(outcomes));
   if (!arguments.json.empty()) ASSAY_TRY_VOID(write_output(arguments.json, replay_json(outcomes)));
   if (!arguments.junit.empty()) ASSAY_TRY_VOID(write_output(arguments.junit, junit_xml(outcomes)));
