@@ -72,6 +72,7 @@ bool has_place(Kind kind) { // in its signature
   case Kind::barrier:
   case Kind::race:
   case Kind::uninitialized:
+  case Kind::input_modified:
     return true;
   default:
     return false;

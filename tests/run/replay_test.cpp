@@ -76,6 +76,8 @@ TEST_F(Replay, ADeviceThatKnowsNoPlaceShowsAnExpectedFaultAllTheSame) {
   EXPECT_EQ(status_of("naive-forward-x-out_of_bounds-naive.cu-26"), ReplayStatus::passed);
   EXPECT_EQ(status_of("naive-forward-y-out_of_bounds-naive.cu-26"), ReplayStatus::failed);
   EXPECT_EQ(status_of("naive-forward-x-race-naive.cu-26"), ReplayStatus::failed);
+  device_.add("naive", {8, 8, 4}, fault(Kind::input_modified, "x"));
+  EXPECT_EQ(status_of("naive-forward-x-input_modified-naive.cu-26"), ReplayStatus::passed);
   device_.add("naive", {8, 8, 4}, fault(Kind::misaligned, "")); // whose memory is not known either
   EXPECT_EQ(status_of("naive-forward-x-misaligned-naive.cu-26"), ReplayStatus::passed);
   EXPECT_EQ(status_of("naive-backward-x-misaligned-naive.cu-26"), ReplayStatus::failed);
