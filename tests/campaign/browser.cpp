@@ -34,7 +34,8 @@ std::string decoded(const std::string& base64) {
                                              : -1;
     if (value < 0) break;
     bits = bits << 6 | static_cast<unsigned>(value);
-    if ((held += 6) < 8) continue;
+    held += 6;
+    if (held < 8) continue;
     held -= 8;
     out += static_cast<char>(bits >> held & 0xff);
   }
