@@ -18,8 +18,9 @@ struct ExportArguments {
 };
 
 // What to do with the file, one line.
-std::string advice(const std::string& format, const std::string& file) {
-  if (format == "cu") return fmt::format("nvcc -std=c++17 -o reproducer {} && ./reproducer", file);
+std::string advice(const std::string& format, const std::string& file, bool is_ptx) {
+  if (format == "cu")
+    return fmt::format("nvcc -std=c++17{} -o reproducer {} && ./reproducer", is_ptx ? " -lcuda" : "", file);
   if (format == "py") return fmt::format("python3 {}", file);
   return fmt::format("python3 -c \"import numpy; print(dict(numpy.load('{}')))\"", file);
 }
@@ -40,7 +41,8 @@ Outcome run_export(const ExportArguments& arguments) {
   const std::string file = arguments.out.empty() ? name + "." + arguments.format : arguments.out;
   ASSAY_TRY_VOID(check_writable(file));
   ASSAY_TRY_VOID(write_file(file, bytes));
-  fmt::print("{}\n{}\n", title_of(exported), advice(arguments.format, file));
+  fmt::print("{}\n{}\n", title_of(exported),
+             advice(arguments.format, file, kernel->manifest().source.extension() == ".ptx"));
   return 0;
 }
 

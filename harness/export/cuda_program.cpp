@@ -12,7 +12,8 @@ namespace assay {
 
 namespace {
 
-constexpr std::size_t most_expected = 4096; // elements of one output: those that are furthest off
+constexpr std::uint64_t usual_shared_bytes = 48 * 1024; // more must be asked for
+constexpr std::size_t most_expected = 4096;             // elements of one output: those that are furthest off
 
 std::string number_text(double value) {
   if (std::isnan(value)) return "NAN";
@@ -43,16 +44,21 @@ class CudaProgram {
       : exported_(exported), trial_(exported.judgement.trial), manifest_(exported.kernel.manifest()) {}
 
   Result<std::string> text() {
-    if (manifest_.source.extension() != ".cu")
-      return user_error({manifest_.path.string()},
-                        "a CUDA program is written of kernels in CUDA C++; {} is none: "
-                        "export npz or py",
-                        manifest_.source.filename().string());
     ASSAY_TRY_VOID(check_size(exported_));
-    ASSAY_TRY(const std::string source, with_includes_in_place(manifest_.source, manifest_.include_dirs));
+    const std::string extension = manifest_.source.extension().string();
+    by_driver_ = extension == ".ptx";
+    if (!by_driver_ && extension != ".cu")
+      return user_error(
+          {manifest_.path.string()},
+          "a CUDA program is written of kernels in CUDA C++ or PTX; {} is neither: export npz or py",
+          manifest_.source.filename().string());
+    ASSAY_TRY(const std::string source,
+              by_driver_ ? read_file(manifest_.source)
+                         : with_includes_in_place(manifest_.source, manifest_.include_dirs));
     head();
-    out_ += "#include <cuda_runtime.h>\n\n// ---- the kernel, " + manifest_.source.filename().string() +
-            " ----\n" + source;
+    out_ += by_driver_ ? "#include <cuda.h>\n#include <cuda_runtime.h>\n" : "#include <cuda_runtime.h>\n";
+    out_ += "\n// ---- the kernel, " + manifest_.source.filename().string() + " ----\n";
+    out_ += by_driver_ ? "static const char* const kernel_ptx = R\"ptx(\n" + source + ")ptx\";\n" : source;
     out_ += cuda_support_text;
     out_ += "\nnamespace reproducer {\n\nint run() {\n";
     buffers();
@@ -69,10 +75,10 @@ class CudaProgram {
     for (const std::string& option : manifest_.options)
       if (option != "-lineinfo" && option != "--generate-line-info") options += " " + option;
     out_ += fmt::format(
-        "// Build and run: nvcc -std=c++17 -lineinfo{} -o reproducer FILE.cu && ./reproducer\n"
+        "// Build and run: nvcc -std=c++17 -lineinfo{}{} -o reproducer FILE.cu && ./reproducer\n"
         "// It exits with 1 where an element is further from the golden than the threshold, with 0 "
         "where none is.\n",
-        options);
+        by_driver_ ? "" : options, by_driver_ ? " -lcuda" : "");
     if (!trial_.faults.empty())
       out_ += "// The fault is one of memory or order: run it under compute-sanitizer as well.\n";
     out_ += "//\n" + case_comment(exported_, "// ") + "\n";
@@ -121,20 +127,46 @@ class CudaProgram {
         }
         arguments.push_back(std::move(text));
       }
-      out_ += fmt::format("    const void* kernel = reinterpret_cast<const void*>(::{});\n", launch.name);
       out_ += fmt::format("    void* arguments[] = {{{}}};\n", fmt::join(arguments, ", "));
-      if (launch.shared_bytes > 48 * 1024)
-        out_ += fmt::format(
-            "    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, {}), "
-            "\"shared memory\");\n",
-            launch.shared_bytes);
-      out_ += fmt::format(
-          "    check(cudaLaunchKernel(kernel, dim3({}, {}, {}), dim3({}, {}, {}), arguments, {}, 0), "
-          "\"launch {}\");\n",
-          launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x, launch.block.y, launch.block.z,
-          launch.shared_bytes, ++k);
+      ++k;
+      if (by_driver_)
+        launch_by_driver(launch, k);
+      else
+        launch_by_runtime(launch, k);
       out_ += fmt::format("    check(cudaDeviceSynchronize(), \"launch {}\");\n  }}\n", k);
     }
+  }
+
+  void launch_by_runtime(const PlannedLaunch& launch, int k) {
+    out_ += fmt::format("    const void* kernel = reinterpret_cast<const void*>(::{});\n", launch.name);
+    if (launch.shared_bytes > usual_shared_bytes)
+      out_ += fmt::format(
+          "    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, {}), "
+          "\"shared memory\");\n",
+          launch.shared_bytes);
+    out_ += fmt::format(
+        "    check(cudaLaunchKernel(kernel, dim3({}, {}, {}), dim3({}, {}, {}), arguments, {}, 0), "
+        "\"launch {}\");\n",
+        launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x, launch.block.y, launch.block.z,
+        launch.shared_bytes, k);
+  }
+
+  // The runtime's context is current once it has allocated the buffers.
+  void launch_by_driver(const PlannedLaunch& launch, int k) {
+    out_ += fmt::format("    CUmodule module;\n    CUfunction kernel;\n"
+                        "    if (cuModuleLoadData(&module, kernel_ptx) != CUDA_SUCCESS ||\n"
+                        "        cuModuleGetFunction(&kernel, module, \"{}\") != CUDA_SUCCESS)\n"
+                        "      return printf(\"the PTX cannot be loaded\\n\"), 2;\n",
+                        launch.entry);
+    if (launch.shared_bytes > usual_shared_bytes)
+      out_ += fmt::format(
+          "    cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, {});\n",
+          launch.shared_bytes);
+    out_ += fmt::format(
+        "    if (cuLaunchKernel(kernel, {}, {}, {}, {}, {}, {}, {}, 0, arguments, 0) != CUDA_SUCCESS)\n"
+        "      return printf(\"launch {} failed\\n\"), 2;\n",
+        launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x, launch.block.y, launch.block.z,
+        launch.shared_bytes, k);
   }
 
   void comparisons() {
@@ -189,6 +221,7 @@ class CudaProgram {
   const Trial& trial_;
   const Manifest& manifest_;
   std::string out_;
+  bool by_driver_ = false; // PTX
 };
 
 } // namespace

@@ -60,19 +60,23 @@ TEST_P(CudaProgram, IsBuiltByNvcc) {
       found_program({home ? std::string(home) + "/bin/nvcc" : "", "/usr/local/cuda/bin/nvcc"});
   if (nvcc.empty()) GTEST_SKIP() << "this machine has no nvcc";
   const std::string program = folder / "reproducer";
-  const ProgramRun built = run_program(nvcc, {"-std=c++17", "-arch=sm_90", "-o", program, file});
+  std::vector<std::string> command{"-std=c++17", "-arch=sm_90", "-o", program, file};
+  if (text.find(" -lcuda ") != std::string::npos) command.emplace_back("-lcuda");
+  const ProgramRun built = run_program(nvcc, command);
   ASSERT_EQ(built.exit, 0) << built.out << built.err;
   const ProgramRun run = run_program(program, {});
-  if (run.exit == 2) // CUDA itself refused: no GPU here
+  if (run.exit == 127) // the loader found no driver
+    EXPECT_THAT(run.err, HasSubstr("libcuda"));
+  else if (run.exit == 2) // CUDA itself refused: no GPU here
     EXPECT_THAT(run.out, HasSubstr("cudaMalloc: "));
   else
     EXPECT_EQ(run.exit, 1) << run.out;
 }
 
-// Forward; backward with includes and scratch; strided inputs; several types of element.
+// Forward; backward with includes and scratch; strided inputs; PTX.
 INSTANTIATE_TEST_SUITE_P(Kernels, CudaProgram,
                          ::testing::Values("softmax_no_max", "rmsnorm_backward_missing_mean",
-                                           "rmsnorm_ignores_row_stride"),
+                                           "rmsnorm_ignores_row_stride", "triton_gemm_tf32"),
                          [](const auto& info) { return std::string(info.param); });
 
 // --- npz ---
