@@ -38,18 +38,22 @@ class Campaign:
         self.report, self.error = None, ""
 
     def run(self):
-        wrong = self.meta is not None
-        self.fuzz(self.options.time if wrong else self.options.twin_time, stop=wrong and not self.options.full)
-        if wrong and not self.options.full and self.findings() and not self.detection():
-            self.fuzz(self.options.time, stop=False)  # the first finding was another consequence of the fault
+        if self.meta is None:
+            runs = self.options.twin_runs
+            self.fuzz(["--runs", str(runs)] if runs else ["--time", str(self.options.twin_time)], stop=False)
+            return self
+        budget = ["--time", str(self.options.time)]
+        self.fuzz(budget, stop=not self.options.full)
+        if not self.options.full and self.findings() and not self.detection():
+            self.fuzz(budget, stop=False)  # the first finding was another consequence of the fault
         return self
 
-    def fuzz(self, seconds, stop):
+    def fuzz(self, budget, stop):
         run = self.scratch / ("first" if stop else "full")
         run.mkdir(parents=True)
-        command = [self.options.assay, "fuzz", str(self.manifest), "--time", str(seconds), "--device",
-                   self.options.device, "--jobs", str(self.options.jobs), "--seed", str(self.seed), "--out",
-                   str(run / "findings"), "--corpus", str(run / "corpus"), "--json", str(run / "report.json")]
+        command = [self.options.assay, "fuzz", str(self.manifest), *budget, "--device", self.options.device,
+                   "--jobs", str(self.options.jobs), "--seed", str(self.seed), "--out", str(run / "findings"),
+                   "--corpus", str(run / "corpus"), "--json", str(run / "report.json")]
         if stop:
             command += ["--stop-after", "1"]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)

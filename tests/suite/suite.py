@@ -108,6 +108,7 @@ def arguments():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--time", type=int, default=30, help="seconds for each wrong kernel; 0: leave them out")
     parser.add_argument("--twin-time", type=int, default=60, help="seconds for each right one; 0: leave them out")
+    parser.add_argument("--twin-runs", type=int, default=0, help="cases for each right one, instead of a time")
     parser.add_argument("--full", action="store_true", help="go on after the first finding")
     parser.add_argument("--seeds", default="1", help="one or several, as 1,2,3")
     parser.add_argument("--jobs", type=int, default=1, help="workers a campaign")
@@ -126,7 +127,7 @@ def arguments():
 def main():
     parser, options = arguments()
     kernels = manifests(options.kernels.resolve(), options.names)
-    kernels = [k for k in kernels if (options.twin_time if k[1] is None else options.time) > 0]
+    kernels = [k for k in kernels if (options.twin_runs or options.twin_time if k[1] is None else options.time) > 0]
     if not kernels:
         parser.error("there is no such kernel")
     entries = []
