@@ -48,6 +48,8 @@ constexpr Kind sweep_order[] = {
 };
 static_assert(std::size(sweep_order) == static_cast<std::size_t>(Kind::rotary_split) + 1);
 
+constexpr std::int64_t largest_plain_size = 4096; // more of a dim is tried beside ones only
+
 class Sweep {
  public:
   explicit Sweep(const CaseSpace& space) : space_(space) {}
@@ -78,9 +80,11 @@ class Sweep {
       }
     for (std::size_t d = 0; d < space_.written.size(); ++d)
       for (const std::int64_t written : space_.written[d])
-        for (const std::int64_t step : {-1, 0, 1}) {
+        for (const std::int64_t step : {-1, 0, 1}) { // of a large one only what lies beyond it
+          const bool large = written > largest_plain_size;
+          if (large && step < 1) continue;
           Dims dims = small;
-          for (auto& [name, value] : dims) value = std::min<std::int64_t>(value, 3);
+          for (auto& [name, value] : dims) value = std::min<std::int64_t>(value, large ? 1 : 3);
           dims[d].second = legal_size(space_.dims[d], written + step * space_.dims[d].multiple_of);
           add_next(dims);
         }

@@ -30,7 +30,7 @@ struct Attention {
       const auto last =
           line.param(causal) == 0 ? line.size(kv_len) : line.size(kv_len) - line.size(q_len) + i + 1;
       const auto seen = last > 0 ? last : 0;
-      const auto scale = line.number(1) / sqrt(line.number(d));
+      const auto scale = rsqrt(line.number(d));
       const auto scores = line.scratch(seen);
       line.each(seen, [&](auto j) {
         const auto term = [&](auto l) { return line.load(q, {b, h, i, l}) * line.load(k, {b, h, j, l}); };
