@@ -12,9 +12,10 @@
 namespace assay {
 
 struct ChildRun {
-  int exit = 0;    // its exit code; 128 + N where signal N ended it
-  std::string out; // standard output
-  std::string log; // standard error
+  bool in_time = true; // false: it was still at work when patience ended, and was ended too
+  int exit = 0;        // its exit code; 128 + N where signal N ended it
+  std::string out;     // standard output
+  std::string log;     // standard error
 };
 
 // Runs it in this process's folder and environment. One that cannot be started, or that is still at work

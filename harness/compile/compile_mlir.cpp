@@ -91,7 +91,7 @@ Result<PtxSource> compile_mlir(const CompileRequest& request, const fs::path& ca
   if (!cache_dir.empty()) entry = cache_load(cache_dir, key);
   report.cached = entry.has_value();
   if (!entry) {
-    Result<MlirRun> run = run_mlir_opt(
+    Result<ChildRun> run = run_mlir_opt(
         tool, {"--pass-pipeline=" + pipeline, "--mlir-print-debuginfo", "--mlir-print-local-scope"},
         request.text);
     if (!run) return std::unexpected(Error{run.error().kind, run.error().message, Place{source}});

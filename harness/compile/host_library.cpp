@@ -105,8 +105,11 @@ Result<fs::path> host_library(const HostLibraryRequest& request, const fs::path&
   for (const std::string& name : request.libraries) args.push_back("-l" + name);
   args.insert(args.end(), {"-o", unfinished.string()});
   ASSAY_TRY(const ChildRun run, run_child(request.compiler, args, request.text, patience));
+  if (!run.in_time || run.exit != 0) fs::remove(unfinished, error);
+  if (!run.in_time)
+    return user_error(Place{request.header.string()}, "{} did not end within {} s", request.compiler.string(),
+                      patience.count());
   if (run.exit != 0) {
-    fs::remove(unfinished, error);
     return std::unexpected(host_error(run.log, request.header));
   }
   fs::rename(unfinished, library, error);

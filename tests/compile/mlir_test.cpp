@@ -198,7 +198,7 @@ TEST_F(Mlir, ModulesAreChosenByTheirKernels) {
 }
 
 TEST(MlirTool, IsNamedWithItsPackageWhereItIsMissing) {
-  const Result<MlirRun> run = run_mlir_opt("/nonexistent/mlir-opt", {}, "");
+  const Result<ChildRun> run = run_mlir_opt("/nonexistent/mlir-opt", {}, "");
   ASSERT_FALSE(run);
   EXPECT_EQ(run.error().kind, ErrorKind::environment);
 }
