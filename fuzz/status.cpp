@@ -6,10 +6,12 @@
 #include <cstring>
 #include <ctime>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <new>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace assay {
@@ -24,6 +26,15 @@ void WorkerStatus::begin_case(std::string_view case_text) {
   text_size = static_cast<std::uint32_t>(case_text.size());
   running.store(1, std::memory_order_release);
 }
+
+void WorkerStatus::wait_for_turn() {
+  paused = 1;
+  const timespec a_second{1, 0}; // where a campaign is killed before it wakes anyone, its workers are, too
+  while (pause != 0 && stop == keep_going) ::syscall(SYS_futex, &pause, FUTEX_WAIT, 1, &a_second, nullptr, 0);
+  paused = 0;
+}
+
+void WorkerStatus::wake() { ::syscall(SYS_futex, &pause, FUTEX_WAKE, 1, nullptr, nullptr, 0); }
 
 Result<StatusFile> StatusFile::map(const std::filesystem::path& path, int flags) {
   const Place place{path.string()};

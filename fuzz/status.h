@@ -63,6 +63,11 @@ struct WorkerStatus {
   std::uint32_t text_size = 0;
   std::array<char, max_case_text> text{};
 
+  // The worker's: sleeps while it is paused and not told to stop.
+  void wait_for_turn();
+  // The campaign's, after it has changed `pause` or `stop`.
+  void wake();
+
   void begin_case(std::string_view case_text);
   void end_case() { running.store(0, std::memory_order_release); }
   std::string_view case_text() const { return {text.data(), text_size}; }

@@ -23,7 +23,6 @@ namespace {
 
 constexpr std::size_t initial_text = 2;         // libFuzzer's first input is a lone newline
 constexpr double fresh_share = 1.0 / 8;         // of mutations that start from a new case instead
-constexpr ::useconds_t turn_period = 5'000;     // between two looks whether it is this worker's turn
 constexpr std::uint64_t learn_period = 256;     // cases between two looks at what comparisons taught
 constexpr std::uint64_t refusals_in_vain = 200; // with no case judged: the kernel cannot be tried at all
 
@@ -75,11 +74,7 @@ bool Worker::over() const {
 
 // Between cases, so that a turn's end is no part of a case's time.
 void Worker::wait_for_turn() {
-  if (!status_ || (*status_)->pause == 0) return;
-  WorkerStatus& status = **status_;
-  status.paused = 1;
-  while (status.pause != 0 && status.stop == keep_going) ::usleep(turn_period);
-  status.paused = 0;
+  if (status_ && (*status_)->pause != 0) (*status_)->wait_for_turn();
 }
 
 bool Worker::test(std::string_view text) {

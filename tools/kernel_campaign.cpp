@@ -180,6 +180,7 @@ Result<void> KernelCampaign::start(Worker& worker) {
 Result<void> KernelCampaign::run(std::size_t index) {
   Worker& worker = workers_[index];
   worker.status->pause = 0;
+  worker.status->wake();
   return worker.process ? Result<void>{} : start(worker);
 }
 
@@ -188,10 +189,14 @@ void KernelCampaign::pause(std::size_t worker) { workers_[worker].status->pause 
 void KernelCampaign::evict(std::size_t worker) {
   workers_[worker].evicted = true;
   workers_[worker].status->stop = stop_after_case;
+  workers_[worker].status->wake();
 }
 
 void KernelCampaign::stop(Stop how) {
-  for (const Worker& worker : workers_) worker.status->stop = how;
+  for (Worker& worker : workers_) {
+    worker.status->stop = how;
+    worker.status->wake();
+  }
 }
 
 // A worker's own way to tell a finding: one JSON object a line, appended after the finding has been stored.

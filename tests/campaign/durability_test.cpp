@@ -53,6 +53,11 @@ class SmallDisk {
   bool mounted_;
 };
 
+void wait_for_workers(int pid) {
+  for (int wait = 0; wait < 3000 && children_of(pid).empty(); ++wait)
+    std::this_thread::sleep_for(milliseconds(10));
+}
+
 // What of a folder must never get less.
 struct Kept {
   std::map<std::string, std::string> cases; // minimized ones, and originals of what is not minimized yet
@@ -170,9 +175,11 @@ TEST(Durability, FiftyBlowsAtRandomMomentsLoseNothing) {
     std::set<std::string> told;
     for (int round = 0; round < blows_each; ++round) {
       auto blow = static_cast<Blow>(random() % (disk.can_be_full() ? 5 : 4));
-      const auto moment = milliseconds(250 + random() % 1000);
+      const auto moment = milliseconds(random() % 600);
+      const bool prepared = random() % 5 != 0; // else the blow may fall before there is a worker
       SCOPED_TRACE(fmt::format("folder {} round {}: {} after {}", f, round, name_of(blow), moment.count()));
       const ProgramRun run = run_assay(command(disk.out()), {.while_running = [&](int pid) {
+                                         if (prepared) wait_for_workers(pid);
                                          std::this_thread::sleep_for(moment);
                                          strike(blow, pid, disk, random);
                                        }});
@@ -200,7 +207,8 @@ TEST(Durability, FiftyBlowsAtRandomMomentsLoseNothing) {
     std::vector<std::string> args = command(disk.out());
     args.insert(args.end(), {"--json", disk.out() + "/fuzz.json"});
     const ProgramRun run = run_assay(args, {.while_running = [](int pid) {
-                                       std::this_thread::sleep_for(milliseconds(1500));
+                                       wait_for_workers(pid);
+                                       std::this_thread::sleep_for(milliseconds(700));
                                        ::kill(pid, SIGINT);
                                      }});
     EXPECT_THAT(run.err, HasSubstr("going on with the campaign"));
@@ -235,8 +243,7 @@ TEST(Durability, AFullDiskIsToldAndTheFindingComesWithTheNextCampaign) {
   const std::vector<std::string> args{"fuzz",         kernels[0], "--time", "20", "--jobs", "1",
                                       "--stop-after", "1",        "--seed", "5",  "--out",  disk.out()};
   const ProgramRun full = run_assay(args, {.while_running = [&](int pid) {
-                                      for (int wait = 0; wait < 1000 && children_of(pid).empty(); ++wait)
-                                        std::this_thread::sleep_for(milliseconds(2));
+                                      wait_for_workers(pid);
                                       disk.fill();
                                     }});
   EXPECT_EQ(full.exit, 4) << full.out << full.err;
@@ -263,7 +270,7 @@ TEST(Durability, ACampaignEndsInTimeWhateverTheClockOnTheWallSays) {
                                                     {"FAKETIME_DONT_FAKE_MONOTONIC", "1"}},
                                     .while_running = [&](int) {
                                       for (const char* jump : {"+30d", "-400d", "+0"}) {
-                                        std::this_thread::sleep_for(milliseconds(1000));
+                                        std::this_thread::sleep_for(milliseconds(700));
                                         folder.write("clock", jump);
                                       }
                                     }});
@@ -280,8 +287,7 @@ TEST(Durability, TwoCampaignsDoNotMeetInAFolder) {
       "fuzz", "kernels/softmax/kernel.toml", "--time", "1000", "--jobs", "1", "--out", folder / "findings"};
   ProgramRun second;
   const ProgramRun first = run_assay(args, {.while_running = [&](int pid) {
-                                       for (int wait = 0; wait < 1000 && children_of(pid).empty(); ++wait)
-                                         std::this_thread::sleep_for(milliseconds(10));
+                                       wait_for_workers(pid);
                                        second = run_assay(args);
                                        ::kill(pid, SIGINT);
                                      }});
