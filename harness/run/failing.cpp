@@ -11,6 +11,7 @@ namespace assay {
 
 namespace {
 
+constexpr double most_work = 1 << 20;                      // of a richer case
 constexpr std::int64_t small_share = 64, large_share = 16; // of the budgets, for richer cases
 
 bool is_of_numbers(Kind kind) {
@@ -32,6 +33,12 @@ std::optional<Case> at_sizes(const Kernel& kernel, Case test_case, std::int64_t 
 }
 
 } // namespace
+
+double work_of(std::span<const std::pair<std::string, std::int64_t>> dims) {
+  double work = 1;
+  for (const auto& [name, size] : dims) work *= static_cast<double>(std::max<std::int64_t>(size, 1));
+  return work;
+}
 
 std::optional<FailingTrial> try_failing(Kernel& kernel, const Case& test_case, const std::string& output) {
   auto trial = run_trial(kernel, test_case);
@@ -80,7 +87,8 @@ Case with_usual_inputs(const Kernel& kernel, Case test_case) {
 std::vector<Case> richer_cases(const Kernel& kernel, const Case& test_case) {
   std::vector<Case> cases;
   const auto add = [&](std::optional<Case> candidate) {
-    if (candidate && *candidate != test_case && std::ranges::find(cases, *candidate) == cases.end())
+    if (candidate && work_of(candidate->dims) <= most_work && *candidate != test_case &&
+        std::ranges::find(cases, *candidate) == cases.end())
       cases.push_back(*std::move(candidate));
   };
   const auto production = [](const DimRange& range, std::int64_t size) {

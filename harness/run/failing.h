@@ -7,8 +7,11 @@
 #include "harness/run/kernel.h"
 #include "harness/run/trial.h"
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -21,6 +24,11 @@ struct FailingTrial {
 
   const TensorReport& report() const { return trial.tensors[output]; }
 };
+
+// The product of the dims: about what one evaluation of the formula costs.
+double work_of(std::span<const std::pair<std::string, std::int64_t>> dims);
+// What is evaluated, or run, a few hundred times has no more.
+inline constexpr double little_work = 1 << 16;
 
 // The case with wrong numbers in the output of that name, judged on this input alone (no redraws); nullopt
 // where there are none, or where the case cannot run on this kernel.

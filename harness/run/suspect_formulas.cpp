@@ -16,7 +16,6 @@ struct Hypothesis {
   std::vector<Instrument> instruments;
 };
 
-constexpr double most_work = 1 << 17;
 constexpr std::int64_t fallback_telling = 16; // elements, where only the size of errors is compared
 
 std::vector<DType> narrower_types(DType dtype) {
@@ -116,21 +115,21 @@ struct Match {
   Instrument instrument;
 };
 
-// The product of the dims: what one evaluation costs.
-double work_of(const FailingTrial& failing) {
-  double work = 1;
-  for (const std::int64_t size : failing.trial.plan.dims)
-    work *= static_cast<double>(std::max<std::int64_t>(size, 1));
-  return work;
-}
-
-// The trials that are cheap to evaluate a few hundred times; at least the cheapest.
+// The trials that are cheap to evaluate a few hundred times, all together; at least the cheapest failing one.
 std::vector<const FailingTrial*> cheap_trials(const Scene& scene) {
+  const auto work = [](const FailingTrial* failing) { return work_of(failing->test_case.dims); };
   std::vector<const FailingTrial*> all;
-  for (const auto* trials : {&scene.trials, &scene.right})
-    for (const FailingTrial& failing : *trials)
-      if (work_of(failing) <= most_work) all.push_back(&failing);
-  if (all.empty()) all.push_back(&*std::ranges::min_element(scene.trials, {}, work_of));
+  double total = 0;
+  for (const auto* trials : {&scene.trials, &scene.right}) {
+    std::vector<const FailingTrial*> sorted;
+    for (const FailingTrial& failing : *trials) sorted.push_back(&failing);
+    std::ranges::sort(sorted, {}, work);
+    for (const FailingTrial* failing : sorted) {
+      if (!all.empty() && total + work(failing) > little_work) break;
+      all.push_back(failing);
+      total += work(failing);
+    }
+  }
   return all;
 }
 

@@ -266,13 +266,12 @@ std::optional<FailingTrial> run_plainly(Kernel& kernel, const Case& test_case, c
 } // namespace
 
 Evidences suspect_influence(const Scene& scene) {
-  // The richest case that is not too large tells most.
+  // The richest case that can be run a hundred times tells most.
+  const auto work = [](const FailingTrial& failing) { return work_of(failing.test_case.dims); };
   const FailingTrial* richest = nullptr;
-  for (const FailingTrial& failing : scene.trials) {
-    const auto size = static_cast<std::int64_t>(failing.trial.target[failing.output].size());
-    if (size <= most_elements && (!richest || size > std::ssize(richest->trial.target[richest->output])))
-      richest = &failing;
-  }
+  for (const FailingTrial& failing : scene.trials)
+    if (work(failing) <= little_work && (!richest || work(failing) > work(*richest))) richest = &failing;
+  if (!richest && !scene.trials.empty()) richest = &*std::ranges::min_element(scene.trials, {}, work);
   if (!richest) return {};
   auto base =
       run_plainly(scene.kernel, gentle(scene.kernel, richest->test_case), scene.finding.signature.output);

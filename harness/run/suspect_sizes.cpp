@@ -11,8 +11,6 @@ namespace assay {
 
 namespace {
 
-constexpr std::int64_t most_elements = 1 << 16; // of an input of a case that is run at a dozen sizes
-
 // Sizes at which a cut of the work comes out even, and sizes at which it does not.
 struct Cut {
   std::string what; // "multiples of 32"
@@ -71,9 +69,7 @@ std::optional<CauseEvidence> beside_a_cut(const Scene& scene, const FailingTrial
 
 Evidences suspect_sizes(const Scene& scene) {
   for (const FailingTrial& failing : scene.trials) {
-    const bool small = std::ranges::all_of(
-        failing.trial.inputs, [](const Tensor& input) { return input.element_count() <= most_elements; });
-    if (!small) continue;
+    if (work_of(failing.test_case.dims) > little_work) continue;
     if (auto evidence = beside_a_cut(scene, failing)) return {*std::move(evidence)};
   }
   return {};
