@@ -82,6 +82,7 @@ std::string figure(const char* caption, const std::string& svg) {
 }
 
 std::string verdict_table(const TriageGroup& group) {
+  if (group.tensors.empty()) return ""; // it was stopped before it had outputs
   std::string text =
       "<h2>Verdict of the minimized case</h2>\n<div class=\"wide\"><table "
       "class=\"verdicts\"><tr><th>tensor</th>"
