@@ -5,6 +5,7 @@
 #include "harness/device/cpu/emit/memory_buffers.h"
 
 #include <llvm/ADT/APInt.h>
+#include <llvm/IR/MDBuilder.h>
 
 #include <array>
 
@@ -140,6 +141,36 @@ void store_area(FunctionEmitter& e, const Instruction& i, std::uint32_t variable
   }
 }
 
+bool goes_in_rows(Space space) { return space == Space::global || space == Space::generic; }
+
+// Calls `name` + "_row" with lane 0's address where all 32 lanes execute and stand one behind another, which
+// most do most of the time, else `name` with all addresses.
+void call_by_row(FunctionEmitter& e, const std::string& name, const Access* access, Value* address,
+                 unsigned lane_bytes) {
+  auto& b = e.lanes();
+  auto& ir = b.ir;
+  auto& context = ir.getContext();
+  llvm::Function* function = ir.GetInsertBlock()->getParent();
+  Value* first = ir.CreateExtractElement(address, ir.getInt32(0));
+  Value* steps = ir.CreateMul(b.resize(b.lane_numbers(), 64, false), b.splat(64, lane_bytes));
+  Value* in_row = ir.CreateICmpEQ(address, ir.CreateAdd(b.splat_value(first), steps));
+  Value* all = ir.CreateICmpEQ(ir.CreateAnd(b.to_mask(in_row), e.executing()), ir.getInt32(~0u));
+  auto* row = llvm::BasicBlock::Create(context, "row", function);
+  auto* scattered = llvm::BasicBlock::Create(context, "scattered", function);
+  auto* next = llvm::BasicBlock::Create(context, "", function);
+  ir.CreateCondBr(all, row, scattered, llvm::MDBuilder(context).createLikelyBranchWeights());
+  ir.SetInsertPoint(row);
+  b.call(name + "_row", ir.getVoidTy(),
+         {e.warp(), b.pointer(access), first, e.value_buffer(), e.undefined_buffer()});
+  ir.CreateBr(next);
+  ir.SetInsertPoint(scattered);
+  ir.CreateAlignedStore(address, b.scratch(0), llvm::Align(64));
+  b.call(name, ir.getVoidTy(),
+         {e.warp(), e.executing(), b.pointer(access), b.scratch(0), e.value_buffer(), e.undefined_buffer()});
+  ir.CreateBr(next);
+  ir.SetInsertPoint(next);
+}
+
 void emit_ld(FunctionEmitter& e, const Instruction& i) {
   auto& b = e.lanes();
   const Type type = i.types.back();
@@ -152,10 +183,15 @@ void emit_ld(FunctionEmitter& e, const Instruction& i) {
     return e.fail(i, ErrorKind::user, "'{}' loads {} elements into {} registers", i.opcode, vector,
                   parts.size());
   Value* address = e.address(i, i.operands[1], space);
-  b.ir.CreateAlignedStore(address, b.scratch(0), llvm::Align(64));
-  b.call("assay_load", b.ir.getVoidTy(),
-         {e.warp(), e.executing(), b.pointer(describe(e, i, space, bytes, vector)), b.scratch(0),
-          e.value_buffer(), e.undefined_buffer()});
+  const Access* access = describe(e, i, space, bytes, vector);
+  if (vector == 1 && goes_in_rows(space)) {
+    call_by_row(e, "assay_load", access, address, bytes);
+  } else {
+    b.ir.CreateAlignedStore(address, b.scratch(0), llvm::Align(64));
+    b.call(
+        "assay_load", b.ir.getVoidTy(),
+        {e.warp(), e.executing(), b.pointer(access), b.scratch(0), e.value_buffer(), e.undefined_buffer()});
+  }
   std::vector<Value*> values;
   for (std::size_t k = 0; k < vector; ++k)
     values.push_back(b.ir.CreateAlignedLoad(b.int_lanes(8 * bytes), element(e, e.value_buffer(), k, bytes),
@@ -181,7 +217,6 @@ void emit_st(FunctionEmitter& e, const Instruction& i) {
     return e.fail(i, ErrorKind::user, "'{}' stores {} elements from {} registers", i.opcode, vector,
                   parts.size());
   Value* address = e.address(i, i.operands[0], space);
-  b.ir.CreateAlignedStore(address, b.scratch(0), llvm::Align(64));
   for (std::size_t k = 0; k < vector; ++k) {
     e.set_taint(nullptr);
     check_kind(e, i, parts[k], type);
@@ -190,9 +225,11 @@ void emit_st(FunctionEmitter& e, const Instruction& i) {
     Value* undefined = e.taken_taint() ? e.taken_taint() : b.ir.getInt32(0);
     b.ir.CreateStore(undefined, undefined_place(e, k));
   }
+  const Access* access = describe(e, i, space, bytes, vector);
+  if (vector == 1 && goes_in_rows(space)) return call_by_row(e, "assay_store", access, address, bytes);
+  b.ir.CreateAlignedStore(address, b.scratch(0), llvm::Align(64));
   b.call("assay_store", b.ir.getVoidTy(),
-         {e.warp(), e.executing(), b.pointer(describe(e, i, space, bytes, vector)), b.scratch(0),
-          e.value_buffer(), e.undefined_buffer()});
+         {e.warp(), e.executing(), b.pointer(access), b.scratch(0), e.value_buffer(), e.undefined_buffer()});
 }
 
 std::optional<AtomicOp> atomic_op_of(const Instruction& i) {

@@ -148,6 +148,11 @@ void assay_load(Warp* warp, std::uint32_t lanes, const Access* access, const std
                 void* values, std::uint32_t* undefined);
 void assay_store(Warp* warp, std::uint32_t lanes, const Access* access, const std::uint64_t* addresses,
                  const void* values, const std::uint32_t* undefined);
+// The same for all 32 lanes at consecutive places, lane 0 at `base`.
+void assay_load_row(Warp* warp, const Access* access, std::uint64_t base, void* values,
+                    std::uint32_t* undefined);
+void assay_store_row(Warp* warp, const Access* access, std::uint64_t base, const void* values,
+                     const std::uint32_t* undefined);
 // Lanes in ascending order. b: operand (for cas: what is compared); c: new value for cas; old: previous
 // values (null for red). undefined: on entry lanes whose operands are undefined, on return those whose old
 // value is.

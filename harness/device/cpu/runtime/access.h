@@ -15,13 +15,18 @@ enum class Pattern : std::uint8_t {
   scattered,   // lane i at base + offsets[i], offsets relative to the lowest
 };
 
+// Of a scattered access of all lanes: whether each half of the warp stands at consecutive places or at one.
+enum class Halves : std::uint8_t { neither, regular };
+
 struct Checked {
   Region* region = nullptr;
   Pattern pattern = Pattern::scattered;
+  Halves halves = Halves::neither;
   std::int64_t base = 0;                    // region offset, see Pattern
   const std::uint64_t* addresses = nullptr; // scattered: offset of lane i is addresses[i] - origin
   std::uint64_t origin = 0;
-  std::int64_t lane_stride = 0; // local memory: added once a lane
+  std::int64_t lane_stride = 0;   // local memory: added once a lane
+  std::int64_t low = 0, span = 0; // all lanes lie in [low, low + span); span 0: not known
 
   std::int64_t offset_of(unsigned lane, unsigned size) const {
     switch (pattern) {
@@ -82,6 +87,14 @@ inline Target target_of(WarpContext& context, Space space, std::uint64_t address
   }
 }
 
+template <unsigned Size> inline bool regular_half(const std::uint64_t* addresses) {
+  const std::uint64_t step = addresses[1] - addresses[0];
+  if (step != 0 && step != Size) return false;
+  std::uint64_t off = 0;
+  for (unsigned i = 0; i < 16; ++i) off |= addresses[i] ^ (addresses[0] + i * step);
+  return !off;
+}
+
 // `lanes` is not 0. Shrinks `lanes` to those of one region (generic addresses may name several); the caller
 // repeats with the rest.
 template <unsigned Size>
@@ -92,10 +105,10 @@ inline Checked check_access(WarpContext& context, std::uint32_t& lanes, const Ac
   const std::uint64_t base = addresses[first] - std::uint64_t{first} * Size;
   std::uint64_t not_consecutive = 0, not_uniform = 0;
   if (lanes == ~0u) {
-    for (unsigned i = 0; i < warp_lanes; ++i) {
+    for (unsigned i = 0; i < warp_lanes; ++i)
       not_consecutive |= addresses[i] ^ (base + std::uint64_t{i} * Size);
-      not_uniform |= addresses[i] ^ addresses[0];
-    }
+    if (not_consecutive)
+      for (unsigned i = 0; i < warp_lanes; ++i) not_uniform |= addresses[i] ^ addresses[0];
   } else {
     for (unsigned i = 0; i < warp_lanes; ++i) {
       const std::uint64_t on = std::uint64_t{0} - ((lanes >> i) & 1);
@@ -117,6 +130,8 @@ inline Checked check_access(WarpContext& context, std::uint32_t& lanes, const Ac
     low = high = addresses[first];
     bits = 0;
     if (lanes == ~0u) {
+      checked.halves = regular_half<Size>(addresses) && regular_half<Size>(addresses + 16) ? Halves::regular
+                                                                                           : Halves::neither;
       for (unsigned i = 0; i < warp_lanes; ++i) {
         const std::uint64_t a = addresses[i];
         low = a < low ? a : low;
@@ -138,12 +153,18 @@ inline Checked check_access(WarpContext& context, std::uint32_t& lanes, const Ac
   if ((bits & (Size - 1)) || !(target.region->inside(from, to) || target.region->enter_piece(from, to)))
       [[unlikely]] {
     lanes = sort_out_lanes(context, lanes, access, direction, addresses);
+    low = high = 0;
+    checked.halves = Halves::neither;
     checked.pattern = Pattern::scattered; // several pieces or regions, every lane checked on its own
     target = target_of(context, access.space, addresses[std::countr_zero(lanes)]);
   }
   checked.region = target.region;
   checked.addresses = addresses;
   checked.origin = target.origin;
+  if (high != 0) {
+    checked.low = from;
+    checked.span = to - from;
+  }
   checked.base =
       static_cast<std::int64_t>((checked.pattern == Pattern::consecutive ? base : low) - target.origin);
   if (target.region->kind == RegionKind::local) { // every lane has its own

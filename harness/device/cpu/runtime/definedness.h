@@ -38,6 +38,10 @@ inline void find_undefined(WarpContext& context, std::uint32_t lanes, const Acce
   if (at.pattern == Pattern::uniform && !at.lane_stride &&
       !any_in_element(region.undefined, static_cast<std::size_t>(at.base), size))
     return;
+  constexpr std::int64_t short_span = 1024; // bytes; beyond, lane by lane is no slower
+  if (at.span != 0 && at.span <= short_span && !at.lane_stride &&
+      !any_in_range(region.undefined, static_cast<std::size_t>(at.low), static_cast<std::size_t>(at.span)))
+    return;
   bool found = false;
   for (std::uint32_t rest = lanes; rest; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));

@@ -144,7 +144,59 @@ template <class F> void for_shape(const Access& access, F&& f) {
   }
 }
 
+// Where `bytes` from `base` on lie in one region or piece, aligned for the access: their offset there; else a
+// negative one.
+std::int64_t row_offset(WarpContext& context, const Access& access, std::uint64_t base, unsigned bytes,
+                        Region*& region) {
+  const Target target = target_of(context, access.space, base);
+  region = target.region;
+  const auto offset = static_cast<std::int64_t>(base - target.origin);
+  const bool reaches = region->inside(offset, offset + bytes) || region->enter_piece(offset, offset + bytes);
+  const unsigned size = unsigned{access.element_bytes} * access.vector;
+  return reaches && base % size == 0 && region->kind != RegionKind::local ? offset : -1;
+}
+
+void spread(std::uint64_t (&addresses)[warp_lanes], std::uint64_t base, const Access& access) {
+  const unsigned size = unsigned{access.element_bytes} * access.vector;
+  for (unsigned i = 0; i < warp_lanes; ++i) addresses[i] = base + std::uint64_t{i} * size;
+}
+
 } // namespace
+
+// What a load of an input needs, and no more; all else goes the long way.
+void assay_load_row(Warp* warp, const Access* access, std::uint64_t base, void* values,
+                    std::uint32_t* undefined) {
+  WarpContext& context = context_of(warp);
+  Region* region = nullptr;
+  const unsigned bytes = warp_lanes * access->element_bytes;
+  const std::int64_t offset = access->vector == 1 ? row_offset(context, *access, base, bytes, region) : -1;
+  if (offset >= 0 && access->ordering == weak && !region->undefined &&
+      !(region->races && context.launch->races_checked())) {
+    std::memcpy(values, region->data + offset, bytes);
+    undefined[0] = 0;
+    return;
+  }
+  std::uint64_t addresses[warp_lanes];
+  spread(addresses, base, *access);
+  assay_load(warp, ~0u, access, addresses, values, undefined);
+}
+
+void assay_store_row(Warp* warp, const Access* access, std::uint64_t base, const void* values,
+                     const std::uint32_t* undefined) {
+  WarpContext& context = context_of(warp);
+  Region* region = nullptr;
+  const unsigned bytes = warp_lanes * access->element_bytes;
+  const std::int64_t offset = access->vector == 1 ? row_offset(context, *access, base, bytes, region) : -1;
+  if (offset >= 0 && access->ordering == weak && !region->read_only && undefined[0] == 0 &&
+      !(region->races && context.launch->races_checked())) {
+    if (region->undefined) clear_range(region->undefined, static_cast<std::size_t>(offset), bytes);
+    std::memcpy(region->data + offset, values, bytes);
+    return;
+  }
+  std::uint64_t addresses[warp_lanes];
+  spread(addresses, base, *access);
+  assay_store(warp, ~0u, access, addresses, values, undefined);
+}
 
 void assay_load(Warp* warp, std::uint32_t lanes, const Access* access, const std::uint64_t* addresses,
                 void* values, std::uint32_t* undefined) {

@@ -37,6 +37,36 @@ inline std::uint32_t suspicious(AccessRecord record, AccessRecord mine, AccessRe
          static_cast<std::uint32_t>((record >> record_segment_shift) != trusted);
 }
 
+// Half a warp, from lane `half` on, that reads consecutive places or one place, as the tiles of a matrix
+// product do.
+template <unsigned Size>
+inline bool half_is_clean(const RaceAccess& race, unsigned half, AccessRecord several) {
+  const Checked& at = race.at;
+  const AccessRecord* writes = race.shadow.writes.data();
+  AccessRecord* reads = race.shadow.reads.data();
+  const std::uint32_t trusted = race.context.trusted_segment;
+  const AccessRecord by_lanes = (race.mine & ~63u) | several_lanes;
+  const std::size_t first = (at.addresses[half] - at.origin) / Size;
+  if (at.addresses[half] ==
+      at.addresses[half + 1]) { // a lane's own earlier write: rare, and left to the slow way
+    const AccessRecord r = reads[first];
+    const bool fresh = r < race.floor || (r >> record_segment_shift) == trusted, own = (r ^ race.mine) < 128;
+    reads[first] = fresh || own ? by_lanes : r;
+    return !suspicious(writes[first], by_lanes, race.floor, trusted) && (fresh || own || r == several);
+  }
+  std::uint32_t bad = 0;
+  for (unsigned i = 0; i < 16; ++i) {
+    const AccessRecord r = reads[first + i], mine = race.mine + half + i;
+    const std::uint32_t fresh = static_cast<std::uint32_t>(r < race.floor) |
+                                static_cast<std::uint32_t>((r >> record_segment_shift) == trusted);
+    const std::uint32_t own = static_cast<std::uint32_t>((r ^ mine) < 128);
+    bad |= suspicious(writes[first + i], mine, race.floor, trusted);
+    bad |= static_cast<std::uint32_t>(!(fresh | own)) & static_cast<std::uint32_t>(r != several);
+    reads[first + i] = fresh ? mine : own ? (r == mine ? mine : by_lanes) : r;
+  }
+  return !bad;
+}
+
 // The fast ways take weak accesses of all 32 lanes that find nothing suspicious; the rest goes lane by lane.
 template <unsigned Size> inline bool load_is_clean(const RaceAccess& race) {
   const Checked& at = race.at;
@@ -65,6 +95,11 @@ template <unsigned Size> inline bool load_is_clean(const RaceAccess& race) {
   }
   if (finer != 0 || at.lane_stride) return false;
   if (at.pattern == Pattern::scattered && race.lanes == ~0u) {
+    if (at.halves != Halves::neither) {
+      const bool first = half_is_clean<Size>(race, 0, several),
+                 second = half_is_clean<Size>(race, 16, several);
+      return first && second;
+    }
     std::uint32_t bad = 0;
     for (unsigned i = 0; i < warp_lanes; ++i) {
       const std::size_t cell = (at.addresses[i] - at.origin) / Size;

@@ -11,6 +11,8 @@ std::span<const RuntimeSymbol> runtime_symbols() {
   static const RuntimeSymbol symbols[] = {
       ASSAY_SYMBOL(assay_load),
       ASSAY_SYMBOL(assay_store),
+      ASSAY_SYMBOL(assay_load_row),
+      ASSAY_SYMBOL(assay_store_row),
       ASSAY_SYMBOL(assay_atomic),
       ASSAY_SYMBOL(assay_enter_local),
       ASSAY_SYMBOL(assay_leave_local),
