@@ -26,6 +26,7 @@ void add_corpus(CLI::App& app, Invocation& invocation);
 void add_bench(CLI::App& app, Invocation& invocation);
 void add_export(CLI::App& app, Invocation& invocation);
 void add_list(CLI::App& app, Invocation& invocation);
+void add_run(CLI::App& app, Invocation& invocation);
 void add_triage(CLI::App& app, Invocation& invocation);
 void add_verify(CLI::App& app, Invocation& invocation);
 

@@ -34,6 +34,7 @@ int run(int argc, char** argv) {
   assay::add_explain(app, invocation);
   assay::add_triage(app, invocation);
   assay::add_export(app, invocation);
+  assay::add_run(app, invocation);
   assay::add_bench(app, invocation);
   assay::add_corpus(app, invocation);
   assay::add_list(app, invocation);
