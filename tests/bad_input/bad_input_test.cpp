@@ -9,7 +9,6 @@ namespace assay::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::HasSubstr;
 
 // --- the command line ---
 
