@@ -30,8 +30,9 @@ std::string heat_strip(const ErrorMap& map) {
   std::vector<Strip> strips; // rows that look alike are one
   for (int y = 0; y < map.cells_down; ++y) {
     std::string cells;
-    for (int x = 0; x < map.cells_across; ++x)
-      cells += symbol(map.level[static_cast<std::size_t>(y * map.cells_across + x)]);
+    const auto across = static_cast<std::size_t>(map.cells_across);
+    for (std::size_t x = 0; x < across; ++x)
+      cells += symbol(map.level[static_cast<std::size_t>(y) * across + x]);
     const std::int64_t end = ErrorMap::begin(y + 1, map.cells_down, map.rows);
     if (!strips.empty() && strips.back().cells == cells)
       strips.back().end = end;
