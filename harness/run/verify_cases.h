@@ -23,9 +23,9 @@ struct VerifyCases {
   std::vector<std::string> not_covered; // sizes that the space's budgets do not allow, one line each
 };
 
-// Deterministic in the space and the seed, from which inputs and schedules are drawn: the cases are the same for
-// every seed, their random values are not. Combinations are bounded: one dim at a time leaves the small ones, then all
-// together at their smallest, tile edges and production sizes.
+// Deterministic in the space and the seed, from which inputs and schedules are drawn: the cases are the same
+// for every seed, their random values are not. Combinations are bounded: one dim at a time leaves the small
+// ones, then all together at their smallest, tile edges and production sizes.
 VerifyCases verify_cases(const CaseSpace& space, std::uint64_t seed = 0);
 
 } // namespace assay

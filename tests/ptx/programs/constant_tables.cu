@@ -13,5 +13,5 @@ extern "C" __global__ void test(unsigned* out) {
   const unsigned i = threadIdx.x;
   const Entry& entry = entries[(i & 1) | 1];
   out[i] = squares[i % 8] + (unsigned)thirds[i / 2 % 2][i % 2] + *entry.next +
-           (unsigned)(entry.small * entry.large + 7.5) ;
+           (unsigned)(entry.small * entry.large + 7.5);
 }

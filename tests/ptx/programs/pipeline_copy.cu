@@ -1,8 +1,8 @@
 //! launch grid=1 block=64 words=64
 //! arch compute_75 compute_80 compute_90
 //! expect 2 * i + 128
-#include <cuda/pipeline>
 #include <cooperative_groups.h>
+#include <cuda/pipeline>
 __device__ unsigned source[256];
 extern "C" __global__ void test(unsigned* out) {
   namespace cg = cooperative_groups;

@@ -10,8 +10,10 @@ extern "C" __global__ void test(unsigned* out) {
   result += bytes(__vmaxu4(0x03020103u, 0x01010101u));
   result += bytes(__vavgu4(0x03030303u, 0x01010101u));
   result += __vsadu4(0x0a0a0a0au, 0u);
-  if (__vcmpeq4(a, a) != 0xffffffffu || __vabsdiffu4(5u, 9u) != 4u || __vadd2(0x0001ffffu, 0x00010001u) != 0x00020000u)
+  if (__vcmpeq4(a, a) != 0xffffffffu || __vabsdiffu4(5u, 9u) != 4u ||
+      __vadd2(0x0001ffffu, 0x00010001u) != 0x00020000u)
     result = 0;
-  if (__dp4a((int)0x01020304, (int)0x01010101, 5) != 15 || __vmins2(0xffff0001u, 0x00000002u) != 0xffff0001u) result = 0;
+  if (__dp4a((int)0x01020304, (int)0x01010101, 5) != 15 || __vmins2(0xffff0001u, 0x00000002u) != 0xffff0001u)
+    result = 0;
   out[i] = result;
 }

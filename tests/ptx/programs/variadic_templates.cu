@@ -1,8 +1,8 @@
 //! launch grid=1 block=32 words=32
 //! expect i * 6 + 4
 #include <cuda/std/array>
-#include <cuda/std/tuple>
 #include <cuda/std/optional>
+#include <cuda/std/tuple>
 template <class... T> __device__ auto sum(T... values) { return (values + ... + 0u); }
 extern "C" __global__ void test(unsigned* out) {
   const unsigned i = threadIdx.x;

@@ -3,7 +3,8 @@
 //! expect 496 + 31 + 0 + 32 + (i % 4 == 0 ? 8 : 8) + 1
 extern "C" __global__ void test(unsigned* out) {
   const unsigned lane = threadIdx.x % 32, all = 0xffffffffu;
-  unsigned result = __reduce_add_sync(all, lane) + __reduce_max_sync(all, lane) + __reduce_min_sync(all, lane);
+  unsigned result =
+      __reduce_add_sync(all, lane) + __reduce_max_sync(all, lane) + __reduce_min_sync(all, lane);
   result += __popc(__ballot_sync(all, lane < 40));
   result += __popc(__match_any_sync(all, lane % 4));
   int same = 0;
