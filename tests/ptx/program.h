@@ -5,8 +5,7 @@
 //   //! arch compute_80 compute_90           default: compute_75 compute_90
 //   //! expect i * i + 1                     out[i], an integer expression (cases/expression.h), modulo 2^32
 //   //! prints TEXT                          among what the kernel prints
-//   //! fault KIND TEXT                      the launch reports a fault of that kind, whose message holds
-//   TEXT
+//   //! fault KIND TEXT                      the launch reports such a fault, whose message holds TEXT
 //   //! unsupported TEXT                     loading is refused as the environment's, with TEXT
 //
 // A program that names RIGHT shows a fault and has a right twin: with that macro defined it has none, and

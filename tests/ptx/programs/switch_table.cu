@@ -1,6 +1,5 @@
 //! launch grid=1 block=64 words=64
-//! expect i % 9 == 0 ? 11 : i % 9 == 1 ? i * 2 : i % 9 == 2 ? i + 5 : i % 9 == 3 ? 77 : i % 9 == 4 ? i * i :
-//! i % 9 == 5 ? 3 : i % 9 == 6 ? i * 3 : i % 9 == 7 ? 1000 : 9
+//! expect i % 9 == 0 ? 11 : i % 9 == 1 ? i * 2 : i % 9 == 2 ? i + 5 : i % 9 == 3 ? 77 : i % 9 == 4 ? i * i : i % 9 == 5 ? 3 : i % 9 == 6 ? i * 3 : i % 9 == 7 ? 1000 : 9
 __device__ __noinline__ void store(unsigned* at, unsigned value) { *at = value; }
 extern "C" __global__ void test(unsigned* out) {
   const unsigned i = threadIdx.x;

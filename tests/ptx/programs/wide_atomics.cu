@@ -1,7 +1,6 @@
 //! launch grid=2 block=64 words=8
 //! arch compute_90
-//! expect i == 0 ? 8128 : i == 1 ? 1 : i == 2 ? 127 : i == 3 ? 128 : i == 4 ? 64 : i == 5 ? 128 : i == 6 ? 32
-//! : 128
+//! expect i == 0 ? 8128 : i == 1 ? 1 : i == 2 ? 127 : i == 3 ? 128 : i == 4 ? 64 : i == 5 ? 128 : i == 6 ? 32 : 128
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 __device__ unsigned long long sum64, max64, swapped;
