@@ -23,6 +23,7 @@ optional_packages="mlir-22-tools"
 
 # NVIDIA's wheels: the compiler, and the headers that kernels include. One release, so that they fit each other.
 cuda_wheels="nvidia-cuda-nvrtc==13.0.* nvidia-cuda-runtime==13.0.* nvidia-cuda-crt==13.0.* nvidia-cuda-cccl==13.0.*"
+triton_wheel="triton==3.9.0"
 oldest_nvrtc=12
 libdevice_wheel="nvidia-nvvm==13.0.*" # for math.exp and the like in MLIR, where no toolkit has it
 
@@ -121,6 +122,20 @@ install_optional() {
     mkdir -p "$place/nvvm/libdevice" && cp "$new"/nvidia/*/nvvm/libdevice/libdevice.10.bc "$place/nvvm/libdevice/" ||
     say "no libdevice; MLIR kernels that call math.exp and the like will not run"
   rm -rf "$new"
+}
+
+# Triton, with which tests make the stored PTX again; where there is none they are skipped, and say so.
+fetch_triton() {
+  local python new=$build/triton.new
+  [ -d "$build/triton" ] && return
+  [ -z "${ASSAY_NO_INSTALL:-}" ] && python=$(python_with_pip) || return 0
+  say "downloading Triton, to make the stored PTX again (190 MB)"
+  rm -rf "$new"
+  if "$python" -m pip install -q --disable-pip-version-check --no-deps --only-binary=:all: --target "$new" "$triton_wheel" \
+    >>"$build/setup.log" 2>&1; then mv "$new" "$build/triton"; else
+    rm -rf "$new"
+    say "Triton cannot be had; the stored PTX is not made again"
+  fi
 }
 
 # Brings the Debian packages (those for linting too if $1 is "lint") and NVRTC, or says exactly what is missing.

@@ -84,6 +84,14 @@ class CommandLine(unittest.TestCase):
             self.assertEqual(stopped.exception.code, 2)
 
 
+class Stored(unittest.TestCase):
+    def test_no_folder_of_a_machine_is_named(self):
+        stored = list((ROOT / "kernels").glob("**/*.ptx"))
+        self.assertGreater(len(stored), 10)
+        for path in stored:
+            self.assertNotIn('"/', path.read_text(), path)
+
+
 class Merge(unittest.TestCase):
     def test_one_head_one_table_of_files_and_no_debug_sections(self):
         text = tool.merge([compiled("first"), compiled("second")], "/somewhere/kernel.py")
