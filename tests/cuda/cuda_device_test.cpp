@@ -3,6 +3,7 @@
 #include "harness/device/cuda/cuda_device.h"
 #include "harness/device/whole_case.h"
 #include "tests/cuda/fake_driver.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -27,14 +28,14 @@ constexpr std::int64_t n = 8;
 
 class CudaDeviceTest : public ::testing::Test {
  protected:
+  TemporaryFolder folder;
+
   void SetUp() override {
     testing::reset_fake_gpu();
-    std::string name = ::testing::TempDir() + "assay-cuda-XXXXXX";
-    options.cache_dir = ::mkdtemp(name.data());
+    options.cache_dir = folder.path();
     options.watchdog = std::chrono::milliseconds(300);
     options.watchdog_again = std::chrono::milliseconds(100);
   }
-  void TearDown() override { std::filesystem::remove_all(options.cache_dir); }
 
   // k(x, y, s): x an input, y an output, s scratch, n floats each.
   void kernel(testing::FakeGpuKernel body, const std::string& more = "") {

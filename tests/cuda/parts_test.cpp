@@ -3,6 +3,7 @@
 #include "harness/device/cuda/cubin_cache.h"
 #include "harness/device/cuda/fault.h"
 #include "harness/device/cuda/program.h"
+#include "tests/support/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
@@ -49,12 +50,8 @@ TEST(Faults, StatusesAreToldApart) {
 
 class CubinCache : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = ::testing::TempDir() + "assay-cubin-XXXXXX";
-    dir = ::mkdtemp(name.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(dir); }
-  std::filesystem::path dir;
+  TemporaryFolder folder;
+  const std::filesystem::path& dir = folder.path();
 };
 
 TEST_F(CubinCache, GivesBackWhatWasStoredUnderItsKeyAlone) {
