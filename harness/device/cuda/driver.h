@@ -28,6 +28,8 @@ namespace jit {
 inline constexpr int error_log = 5, error_log_bytes = 6;
 inline constexpr int input_ptx = 1;
 } // namespace jit
+inline constexpr unsigned stream_does_not_wait = 1; // CU_STREAM_NON_BLOCKING: for the default stream
+inline constexpr int capture_of_this_thread = 1;    // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 
 struct Driver {
   Status (*init)(unsigned) = nullptr;
@@ -61,9 +63,24 @@ struct Driver {
   // In the order of the launches, without waiting; host memory that is not pinned waits all the same.
   Status (*queue_to_device)(Address, const void*, std::size_t, void*) = nullptr;
   Status (*queue_to_host)(void*, Address, std::size_t, void*) = nullptr;
+  Status (*queue_copy)(Address, Address, std::size_t, void*) = nullptr; // to, from
+  Status (*queue_fill)(Address, unsigned char, std::size_t, void*) = nullptr;
   Status (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
                    void**) = nullptr;
   Status (*synchronize)() = nullptr;
+  Status (*stream_create)(void**, unsigned) = nullptr;
+  Status (*stream_destroy)(void*) = nullptr;
+  Status (*stream_synchronize)(void*) = nullptr;
+  Status (*event_create)(void**, unsigned) = nullptr;
+  Status (*event_destroy)(void*) = nullptr;
+  Status (*event_record)(void*, void*) = nullptr;          // event, stream
+  Status (*event_elapsed)(float*, void*, void*) = nullptr; // milliseconds between two that were reached
+  Status (*begin_capture)(void*, int) = nullptr;           // what is queued on this stream becomes a graph
+  Status (*end_capture)(void*, void**) = nullptr;          // stream, graph
+  Status (*instantiate)(void**, void*, unsigned long long) = nullptr; // an executable graph
+  Status (*launch_graph)(void*, void*) = nullptr;                     // executable graph, stream
+  Status (*destroy_graph)(void*) = nullptr;
+  Status (*destroy_executable)(void*) = nullptr;
 };
 
 // libcuda.so.1. Environment error: none on this machine, or one that lacks these functions (CUDA 12.4 has
