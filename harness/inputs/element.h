@@ -4,7 +4,7 @@
 // are in lines.cpp.
 #pragma once
 
-#include "harness/cases/distribution.h"
+#include "harness/cases/distribution_kind.h"
 #include "harness/inputs/philox.h"
 
 #include <cstdint>
@@ -103,6 +103,7 @@ constexpr bool uses_normal(DistributionKind kind) {
   return kind == Kind::normal || kind == Kind::sparse || kind == Kind::near_constant ||
          kind == Kind::large_offset || kind == Kind::one_outlier || kind == Kind::specials;
 }
+template <DistributionKind kind> inline constexpr bool uses_normal_v = uses_normal(kind);
 // Whether element_of knows the kind.
 constexpr bool has_element_function(DistributionKind kind) {
   using Kind = DistributionKind;

@@ -12,7 +12,7 @@ struct SinCos {
 };
 
 // 2^x for |x| <= 1000.
-inline double exact_exp2(double x) {
+ASSAY_ANYWHERE double exact_exp2(double x) {
   const double whole = (x + 0x1.8p52) - 0x1.8p52; // nearest integer
   const double y = (x - whole) * 0.69314718055994531;
   double term = 1, sum = 1;
@@ -24,7 +24,7 @@ inline double exact_exp2(double x) {
 }
 
 // Cody and Waite reduction by pi/2 in three parts, then Taylor series on [-pi/4, pi/4].
-inline SinCos exact_sin_cos(double angle) {
+ASSAY_ANYWHERE SinCos exact_sin_cos(double angle) {
   const double quarter = (angle * 0.63661977236758134 + 0x1.8p52) - 0x1.8p52;
   const double y = ((angle - quarter * 0x1.921fb54400000p+0) - quarter * 0x1.0b4611a600000p-34) -
                    quarter * 0x1.3198a2e037073p-69;

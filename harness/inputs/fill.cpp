@@ -1,7 +1,7 @@
 #include "harness/inputs/fill.h"
 
 #include "harness/base/check.h"
-#include "harness/inputs/element.h"
+#include "harness/inputs/domain_element.h"
 #include "harness/inputs/kinds.h"
 #include "harness/inputs/lines.h"
 #include "harness/numerics/bulk.h"
@@ -81,8 +81,12 @@ class Painter {
     if (domain.kind == Domain::Kind::index || domain.kind == Domain::Kind::target) {
       const auto found = std::ranges::find(dims, domain.limit, &std::pair<std::string, std::int64_t>::first);
       ASSAY_CHECK(found != dims.end() && found->second > 0, "no legal index below {}", domain.limit);
-      limit_ = found->second;
+      rule_.limit = found->second;
     }
+    rule_.kind = domain.kind;
+    rule_.low = type_ == DType::u8 ? 0 : -127;
+    rule_.high = type_ == DType::u8 ? 255 : 127;
+    if (is_float(type_)) min_normal_ = format_of(type_).min_normal;
   }
 
   void paint(const Distribution& distribution, std::int64_t first_line, std::int64_t line_count) {
@@ -160,17 +164,21 @@ class Painter {
 
   void make_line(DistributionKind kind, const ElementContext& context, std::uint64_t line,
                  std::span<double> out) const {
-    if (kind == DistributionKind::legal)
-      legal_line(domain_, type_, limit_, context, line, out);
-    else if (kind == DistributionKind::rotary || kind == DistributionKind::rotary_split)
-      rotary_line(kind, context, line, out);
-    else
-      sequential_line(kind, context, type_, line, out);
+    const bool rotary = kind == DistributionKind::rotary || kind == DistributionKind::rotary_split;
+    if (kind != DistributionKind::legal && !rotary) return sequential_line(kind, context, type_, line, out);
+    ElementPlace at{line * out.size(), line, 0};
+    for (double& value : out) {
+      value = rotary ? rotary_element(kind == DistributionKind::rotary_split, context, at)
+                     : legal_element(rule_, context, at);
+      ++at.index;
+      ++at.place;
+    }
   }
 
   // Maps reals into the domain, then rounds them to the storage type.
   void store(DistributionKind kind, std::int64_t at, std::span<double> values) {
-    if (kind != DistributionKind::legal || domain_.kind == Domain::Kind::scale) map_into_domain(values);
+    if (kind != DistributionKind::legal || domain_.kind == Domain::Kind::scale)
+      for (double& value : values) value = map_into_domain(rule_, min_normal_, value);
     if (is_float(type_) && kind != DistributionKind::specials) {
       const double largest = format_of(type_).largest;
       for (double& value : values) value = std::clamp(value, -largest, largest);
@@ -180,41 +188,14 @@ class Painter {
            std::span(out_.bytes).subspan(static_cast<std::size_t>(at) * size, values.size() * size));
   }
 
-  void map_into_domain(std::span<double> values) const {
-    switch (domain_.kind) {
-    case Domain::Kind::index:
-    case Domain::Kind::target:
-      for (double& value : values) {
-        const double whole = std::floor(std::clamp(value, -0x1p40, 0x1p40));
-        const auto limit = static_cast<double>(limit_);
-        value = whole - std::floor(whole / limit) * limit;
-        value = std::clamp(value, 0.0, limit - 1);
-      }
-      return;
-    case Domain::Kind::boolean:
-      for (double& value : values) value = value > 0 ? 1 : 0;
-      return;
-    case Domain::Kind::code:
-      for (double& value : values)
-        value = type_ == DType::u8 ? std::clamp(value, 0.0, 255.0) : std::clamp(value, -127.0, 127.0);
-      return;
-    case Domain::Kind::scale: {
-      const double smallest = format_of(type_).min_normal;
-      for (double& value : values) value = std::max(std::fabs(value), smallest);
-      return;
-    }
-    default:
-      return;
-    }
-  }
-
   Tensor& out_;
   const TensorInput& input_;
   const Domain& domain_;
   DType type_;
   std::int64_t length_;
   std::int64_t count_;
-  std::int64_t limit_ = 0;
+  DomainRule rule_;
+  double min_normal_ = 0;
   std::vector<double> values_;
 };
 

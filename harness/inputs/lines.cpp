@@ -1,7 +1,7 @@
 #include "harness/inputs/lines.h"
 
 #include "harness/base/check.h"
-#include "harness/inputs/exact_math.h"
+#include "harness/cases/distribution.h"
 #include "harness/numerics/formats.h"
 
 #include <algorithm>
@@ -84,78 +84,6 @@ void sequential_line(DistributionKind kind, const ElementContext& context, DType
   }
   default:
     ASSAY_CHECK(false, "{} is not sequential", rule_of(kind).name);
-  }
-}
-
-void legal_line(const Domain& domain, DType storage, std::int64_t limit, const ElementContext& context,
-                std::uint64_t line, std::span<double> out) {
-  using element::below;
-  using element::unit;
-  const std::uint64_t first = line * static_cast<std::uint64_t>(context.line_length);
-  const PhiloxBlock of_line = philox(context.seed, line, line_stream);
-  const auto share = context.p[0];
-  const auto wide_below = [](const PhiloxBlock& block, std::int64_t count) {
-    const std::uint64_t word = (std::uint64_t{block.word[1]} << 32) | block.word[2];
-    return static_cast<double>(static_cast<std::uint64_t>(
-        (static_cast<unsigned __int128>(word) * static_cast<std::uint64_t>(count)) >> 64));
-  };
-  const double repeated = limit > 0 ? wide_below(philox(context.seed, 0, line_stream), limit) : 0;
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    const PhiloxBlock block = philox(context.seed, first + i, second_stream);
-    const bool edge = unit(block.word[0]) < share;
-    const std::uint32_t choice = block.word[3];
-    switch (domain.kind) {
-    case Domain::Kind::index:
-    case Domain::Kind::target: {
-      const double edges[] = {0, static_cast<double>(limit - 1), repeated, -100};
-      const bool ignored = domain.kind == Domain::Kind::target;
-      out[i] = edge ? edges[choice % (ignored ? 4 : 3)] : wide_below(block, limit);
-      break;
-    }
-    case Domain::Kind::boolean: { // an edge is a whole line: nothing, all, only the first, only the last
-      const bool whole = unit(of_line.word[0]) < share;
-      const bool modes[] = {false, true, i == 0, i + 1 == out.size()};
-      out[i] = whole ? modes[of_line.word[1] % 4] : choice & 1;
-      break;
-    }
-    case Domain::Kind::code: {
-      const double low = storage == DType::u8 ? 0 : -127;
-      const double high = storage == DType::u8 ? 255 : 127;
-      const double edges[] = {low, high, 0, 1};
-      out[i] = edge ? edges[choice % 4] : low + wide_below(block, static_cast<std::int64_t>(high - low) + 1);
-      break;
-    }
-    case Domain::Kind::scale: {
-      const double edges[] = {1, context.min_normal, element::power_of_two(-20), element::power_of_two(10)};
-      const int exponent = static_cast<int>(below(block.word[1], 25)) - 16;
-      out[i] = edge ? edges[choice % 4] : element::power_of_two(exponent) * (1.0 + unit(block.word[2]));
-      break;
-    }
-    default:
-      ASSAY_CHECK(false, "legal is not for this domain");
-    }
-  }
-}
-
-void rotary_line(DistributionKind kind, const ElementContext& context, std::uint64_t line,
-                 std::span<double> out) {
-  const std::size_t head_dim = out.size() / 2;
-  const std::size_t half = head_dim / 2;
-  const auto position = static_cast<double>(line);
-  for (std::size_t i = 0; i < head_dim; ++i) {
-    double angle = 0; // position * 10000^(-2i / head_dim), the same for i and i + half; log2 10000 = 13.28...
-    if (kind == DistributionKind::rotary) {
-      const double exponent =
-          2.0 * static_cast<double>(i % std::max<std::size_t>(half, 1)) / static_cast<double>(head_dim);
-      angle = position * exact_exp2(-13.287712379549449 * exponent);
-    } else { // a frequency of its own for every i, and a seeded phase
-      const double exponent = static_cast<double>(i) / static_cast<double>(head_dim);
-      angle = position * exact_exp2(-13.287712379549449 * exponent) +
-              6.2831853071795865 * element::unit(philox(context.seed, i, line_stream).word[0]);
-    }
-    const SinCos value = exact_sin_cos(angle);
-    out[i] = value.cos;
-    if (head_dim + i < out.size()) out[head_dim + i] = value.sin;
   }
 }
 
