@@ -34,7 +34,7 @@ struct CausalConv1d {
           // A kernel may read the zeros left of 0 too: they make NaN of a weight that is not finite.
           if constexpr (std::remove_cvref_t<decltype(line)>::is_golden)
             line.each(w - taps, [&](auto j) {
-              if (!line.load(weight, {c, j}).finite()) result.overflows = true;
+              if (!line.load(weight, {c, j}).finite()) result.mark_overflow();
             });
           return line.store(y, {b, c, t}, result);
         }

@@ -13,7 +13,7 @@ struct CrossEntropy {
   static constexpr Dim dims[] = {rows, classes};
   static constexpr auto logits = TensorSpec::input(0, "logits", "rows, classes").specials();
   static constexpr auto target =
-      TensorSpec::input(1, "target", "rows").as(DType::i32).in(Domain::Kind::target, "classes");
+      TensorSpec::input(1, "target", "rows").as(DType::i32).in(DomainKind::target, "classes");
   static constexpr auto loss = TensorSpec::output(2, "loss", "rows").as(DType::f32);
   static constexpr auto grad_loss = TensorSpec::upstream(3, "grad_loss", loss);
   static constexpr auto grad_logits = TensorSpec::gradient(4, "grad_logits", logits);

@@ -18,7 +18,7 @@
 // which stores the gradients.
 #pragma once
 
-#include "harness/inputs/domain.h"
+#include "harness/inputs/domain_kind.h"
 #include "harness/numerics/dtype.h"
 
 namespace assay {
@@ -51,7 +51,7 @@ struct TensorSpec {
   bool has_type = false;
   bool is_optional = false;
   bool is_cleared = false; // starts at 0
-  Domain::Kind domain = Domain::Kind::real;
+  DomainKind domain = DomainKind::real;
   const char* limit = "";
   bool has_specials = false;
   const char* of = "";
@@ -98,7 +98,7 @@ struct TensorSpec {
     spec.has_specials = true;
     return spec;
   }
-  constexpr TensorSpec in(Domain::Kind kind, const char* limiting_dim = "") const {
+  constexpr TensorSpec in(DomainKind kind, const char* limiting_dim = "") const {
     TensorSpec spec = *this;
     spec.domain = kind, spec.limit = limiting_dim;
     return spec;

@@ -11,7 +11,7 @@ struct GatherRows {
   static constexpr Dim dims[] = {rows, table_rows, cols};
   static constexpr auto table = TensorSpec::input(0, "table", "table_rows, cols").specials();
   static constexpr auto index =
-      TensorSpec::input(1, "index", "rows").as(DType::i32).in(Domain::Kind::index, "table_rows");
+      TensorSpec::input(1, "index", "rows").as(DType::i32).in(DomainKind::index, "table_rows");
   static constexpr auto y = TensorSpec::output(2, "y", "rows, cols");
   static constexpr TensorSpec tensors[] = {table, index, y};
   static constexpr bool exact = true;

@@ -48,6 +48,7 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
       : high(h), low(l), error(e), magnitude(m), overflows(o) {}
 
   bool finite() const { return std::fabs(high) <= std::numeric_limits<double>::max(); }
+  void mark_overflow() { overflows = true; }
 
   [[gnu::always_inline]] static Golden add(const Golden& a, const Golden& b) {
     const double sum = a.high + b.high;

@@ -2,29 +2,28 @@
 // the number type N makes it golden, reference, a legal order, a noise draw or
 // a bound (golden.h, plain.h, perturbed.h, rigorous.h).
 //
-//   Run   the whole operator: run.lines(rows, [&](auto& line) { ... }) runs the
-//   block once for each index, in no
-//         promised order; several stages may follow each other and share
-//         run.scratch(n).
+//   Run   the whole operator: run.lines(rows, [&](auto& line) { ... }) runs the block once for each index, in
+//         no promised order; several stages may follow each other and share run.scratch(n).
+//
 //   Line  one independent slice.
-//     is_golden                    this instrument stands for the truth: use a
-//     form that does not cancel index(k)                     which slice: the
-//     k-th of the dims given to lines() size(dim)  param(p)  algorithm()
-//     number(literal) load(x, {r, c})              the element as a Number;
-//     load_index(t, {r}) an integer element store(y, {r, c}, v)          rounds
-//     to the tensor's type; store_index for integers store_nearest(q, {r, c},
-//     v, slack)
-//                                  v to the nearest integer, ties to even;
-//                                  where v lies within slack * |v| of a tie,
-//                                  the integer across it is right too
-//     round(v)                     to the case's storage type T: where the
-//     eager formula rounds each(n, f)                   f(i) for 0 <= i < n
-//     sum(n, f)                    of f(i); of nothing 0
-//     max(n, f)                    of f(i), NaN wins; of nothing -inf
-//     first_max(n, f)              the index of the first largest; the first
-//     NaN is the largest combine(n, unit, merge)      merge(a, b) of partial
-//     results unit(i), n >= 1, in any legal order scan(n, f, out) out(i, f(0) +
-//     ... + f(i)) scratch(n)                   n Numbers for this line, s[i]
+//     is_golden          this instrument stands for the truth: use a form that does not cancel
+//     index(k)           which slice: the k-th of the dims given to lines()
+//     size(dim)  param(p)  algorithm()  number(literal)
+//     load(x, {r, c})    the element as a Number; load_index(t, {r}): an integer element
+//     store(y, {r, c}, v)      rounds to the tensor's type; store_index for integers
+//     store_nearest(q, {r, c}, v, slack)
+//                        v to the nearest integer, ties to even; where v lies within slack * |v| of a tie,
+//                        the integer across it is right too
+//     round(v)           to the case's storage type T: where the eager formula rounds
+//     each(n, f)         f(i) for 0 <= i < n; each(n, m, f): f(i, j)
+//     sum(n, f)          of f(i); of nothing 0
+//     max(n, f)          of f(i), NaN wins; of nothing -inf
+//     first_max(n, f)    the index of the first largest; the first NaN is the largest
+//     combine(n, unit, merge)  merge(a, b) of partial results unit(i), n >= 1, in any legal order
+//     scan(n, f, out)    out(i, f(0) + ... + f(i))
+//     scratch(n)         n Numbers for this line, s[i]
+//   An f of one i touches nothing that the f of another does, but what it stores: on a GPU threads share
+//   them.
 //
 // Numbers have + - * /, comparisons (of values), abs, maximum, exp, expm1, log,
 // log1p, sqrt, rsqrt, tanh, erf, erfc, and begin from literals and Constants. A
@@ -169,6 +168,13 @@ template <class N> class Line {
   template <class F> void each(std::int64_t n, const F& f) const {
     for (std::int64_t i = 0; i < n; ++i) [[clang::always_inline]]
       f(i);
+  }
+
+  // f(i, j) for 0 <= i < n, 0 <= j < m.
+  template <class F> void each(std::int64_t n, std::int64_t m, const F& f) const {
+    for (std::int64_t i = 0; i < n; ++i)
+      for (std::int64_t j = 0; j < m; ++j) [[clang::always_inline]]
+        f(i, j);
   }
 
   template <class F> N sum(std::int64_t n, const F& f) const {

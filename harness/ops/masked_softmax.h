@@ -13,7 +13,7 @@ struct MaskedSoftmax {
   static constexpr Dim dims[] = {rows, cols};
   static constexpr auto x = TensorSpec::input(0, "x", "rows, cols").specials();
   static constexpr auto mask =
-      TensorSpec::input(1, "mask", "rows, cols").as(DType::u8).in(Domain::Kind::boolean);
+      TensorSpec::input(1, "mask", "rows, cols").as(DType::u8).in(DomainKind::boolean);
   static constexpr auto y = TensorSpec::output(2, "y", "rows, cols");
   static constexpr TensorSpec tensors[] = {x, mask, y};
   static constexpr bool reduces = true;

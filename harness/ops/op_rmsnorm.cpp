@@ -1,4 +1,5 @@
 #include "harness/ops/formula_op.h"
+#include "harness/ops/offset_rmsnorm.h"
 #include "harness/ops/rmsnorm.h"
 
 namespace assay {

@@ -12,7 +12,7 @@ struct QuantizeRowsI8 {
   static constexpr auto name = "quantize_rows_i8";
   static constexpr Dim rows{0, "rows"}, cols{1, "cols"};
   static constexpr Dim dims[] = {rows, cols};
-  static constexpr auto x = TensorSpec::input(0, "x", "rows, cols").in(Domain::Kind::quantizable);
+  static constexpr auto x = TensorSpec::input(0, "x", "rows, cols").in(DomainKind::quantizable);
   static constexpr auto q = TensorSpec::output(1, "q", "rows, cols").as(DType::i8);
   static constexpr auto scale = TensorSpec::output(2, "scale", "rows").as(DType::f32);
   static constexpr TensorSpec tensors[] = {x, q, scale};

@@ -86,6 +86,5 @@ template <bool offset> struct RmsnormFormula {
 };
 
 struct Rmsnorm : RmsnormFormula<false> {};
-struct OffsetRmsnorm : RmsnormFormula<true> {};
 
 } // namespace assay

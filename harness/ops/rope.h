@@ -16,9 +16,9 @@ struct Rope {
   static constexpr auto q = TensorSpec::input(0, "q", "tokens, q_heads, head_dim").specials();
   static constexpr auto k = TensorSpec::input(1, "k", "tokens, k_heads, head_dim").specials();
   static constexpr auto cache =
-      TensorSpec::input(2, "cache", "max_position, 2 * head_dim").as(DType::f32).in(Domain::Kind::rotary);
+      TensorSpec::input(2, "cache", "max_position, 2 * head_dim").as(DType::f32).in(DomainKind::rotary);
   static constexpr auto positions =
-      TensorSpec::input(3, "positions", "tokens").as(DType::i32).in(Domain::Kind::index, "max_position");
+      TensorSpec::input(3, "positions", "tokens").as(DType::i32).in(DomainKind::index, "max_position");
   static constexpr auto q_out = TensorSpec::output(4, "q_out", "tokens, q_heads, head_dim");
   static constexpr auto k_out = TensorSpec::output(5, "k_out", "tokens, k_heads, head_dim");
   static constexpr auto grad_q_out = TensorSpec::upstream(6, "grad_q_out", q_out);

@@ -11,7 +11,7 @@ struct ScatterAddRows {
   static constexpr Dim dims[] = {rows, table_rows, cols};
   static constexpr auto x = TensorSpec::input(0, "x", "rows, cols").specials();
   static constexpr auto index =
-      TensorSpec::input(1, "index", "rows").as(DType::i32).in(Domain::Kind::index, "table_rows");
+      TensorSpec::input(1, "index", "rows").as(DType::i32).in(DomainKind::index, "table_rows");
   static constexpr auto y = TensorSpec::output(2, "y", "table_rows, cols").cleared();
   static constexpr TensorSpec tensors[] = {x, index, y};
   static constexpr bool reduces = true;

@@ -18,7 +18,8 @@ template <class Line, class Row> auto largest_of(const Line& line, long long n, 
     line.each(n, [&](auto i) {
       constexpr double log2_e = 1.4426950408889634;
       const auto x = row(i);
-      if (x.finite() && !(__builtin_fabs(x.high) * log2_e < Line::Number::largest)) largest.overflows = true;
+      if (x.finite() && !(__builtin_fabs(x.value().high) * log2_e < Line::Number::largest))
+        largest.mark_overflow();
     });
   return largest;
 }

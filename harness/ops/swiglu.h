@@ -22,22 +22,17 @@ struct Swiglu {
 
   template <class Run> static void forward(Run& run) {
     run.line([&](auto& line) {
-      line.each(line.size(rows), [&](auto r) {
-        line.each(line.size(cols), [&](auto i) {
-          line.store(y, {r, i},
-                     line.round(Silu::value(line, line.load(gate, {r, i}))) * line.load(up, {r, i}));
-        });
+      line.each(line.size(rows), line.size(cols), [&](auto r, auto i) {
+        line.store(y, {r, i}, line.round(Silu::value(line, line.load(gate, {r, i}))) * line.load(up, {r, i}));
       });
     });
   }
   template <class Run> static void backward(Run& run) {
     run.line([&](auto& line) {
-      line.each(line.size(rows), [&](auto r) {
-        line.each(line.size(cols), [&](auto i) {
-          const auto g = line.load(grad_y, {r, i}), x = line.load(gate, {r, i});
-          line.store(grad_gate, {r, i}, g * line.load(up, {r, i}) * Silu::slope(line, x));
-          line.store(grad_up, {r, i}, g * line.round(Silu::value(line, x)));
-        });
+      line.each(line.size(rows), line.size(cols), [&](auto r, auto i) {
+        const auto g = line.load(grad_y, {r, i}), x = line.load(gate, {r, i});
+        line.store(grad_gate, {r, i}, g * line.load(up, {r, i}) * Silu::slope(line, x));
+        line.store(grad_up, {r, i}, g * line.round(Silu::value(line, x)));
       });
     });
   }
