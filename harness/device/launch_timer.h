@@ -13,9 +13,10 @@ class LaunchTimer {
  public:
   virtual ~LaunchTimer() = default;
 
-  // The seconds that the launches took together, one after the other on the buffers allocated so far, for
-  // each of `repeats` runs; runs before them warm caches and are not counted. Nothing is checked: faults of
-  // the kernel are environment errors here.
+  // The seconds that the launches took together, one after the other on the buffers allocated so far, in each
+  // of at most `repeats` runs: as many as fit in about a second, at least one. No run finds the buffers in a
+  // cache, and runs before the first are not counted. Nothing is checked: faults of the kernel are
+  // environment errors here.
   virtual Result<std::vector<double>> time_launches(Program& program, std::span<const LaunchSpec> launches,
                                                     int repeats) = 0;
 

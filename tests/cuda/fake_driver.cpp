@@ -6,6 +6,7 @@
 #include <new>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <utility>
 
 namespace assay::testing {
 
@@ -14,7 +15,8 @@ namespace {
 using cuda::Address;
 using cuda::Status;
 
-constexpr Status invalid_value = 1, out_of_memory = 2, invalid_ptx = 218, not_found = 500;
+constexpr Status invalid_value = 1, out_of_memory = 2, invalid_ptx = 218, not_found = 500,
+                 capture_unsupported = 900;
 
 struct Kernel {
   std::vector<std::uint32_t> param_bytes;
@@ -36,6 +38,10 @@ struct Function {
   Module* module = nullptr;
   std::string name;
 };
+// What was queued while a stream was captured, with copies of the parameters.
+struct FakeGraph {
+  std::vector<std::function<Status()>> nodes;
+};
 struct State {
   std::map<Address, std::size_t> allocated;
   std::size_t used = 0;
@@ -44,6 +50,8 @@ struct State {
   std::string linked;
   std::map<const std::byte*, std::size_t> pinned; // of host memory
   std::map<Function*, std::unique_ptr<Function>> functions;
+  double clock = 0; // seconds
+  FakeGraph* capturing = nullptr;
 };
 State& state() {
   static State s;
@@ -83,11 +91,15 @@ Status retain_context(void** context, int) {
 }
 Status set_context(void*) { return 0; }
 Status error_name(Status status, const char** text) {
-  static const std::map<Status, const char*> names = {
-      {1, "CUDA_ERROR_INVALID_VALUE"},   {2, "CUDA_ERROR_OUT_OF_MEMORY"},
-      {218, "CUDA_ERROR_INVALID_PTX"},   {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
-      {710, "CUDA_ERROR_ASSERT"},        {716, "CUDA_ERROR_MISALIGNED_ADDRESS"},
-      {719, "CUDA_ERROR_LAUNCH_FAILED"}, {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"}};
+  static const std::map<Status, const char*> names = {{1, "CUDA_ERROR_INVALID_VALUE"},
+                                                      {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+                                                      {218, "CUDA_ERROR_INVALID_PTX"},
+                                                      {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+                                                      {710, "CUDA_ERROR_ASSERT"},
+                                                      {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
+                                                      {716, "CUDA_ERROR_MISALIGNED_ADDRESS"},
+                                                      {719, "CUDA_ERROR_LAUNCH_FAILED"},
+                                                      {701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"}};
   const auto found = names.find(status);
   if (found == names.end()) return invalid_value;
   *text = found->second;
@@ -207,6 +219,42 @@ Status queue_to_device(Address to, const void* from, std::size_t bytes, void*) {
   return to_device(to, from, bytes);
 }
 Status queue_to_host(void* to, Address from, std::size_t bytes, void*) { return to_host(to, from, bytes); }
+void spend(std::size_t bytes) { state().clock += static_cast<double>(bytes) / fake_gpu().bytes_per_second; }
+// Now, or when the graph that is being captured is launched.
+Status now_or_captured(std::function<Status()> work) {
+  if (state().capturing == nullptr) return work();
+  state().capturing->nodes.push_back(std::move(work));
+  return 0;
+}
+Status queue_copy(Address to, Address from, std::size_t bytes, void*) {
+  return now_or_captured([=]() -> Status {
+    if (state().broken != 0) return state().broken;
+    std::memcpy(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+    spend(bytes);
+    return 0;
+  });
+}
+Status queue_fill(Address to, unsigned char value, std::size_t bytes, void*) {
+  return now_or_captured([=]() -> Status {
+    if (state().broken != 0) return state().broken;
+    std::memset(reinterpret_cast<void*>(to), value, bytes);
+    spend(bytes);
+    return 0;
+  });
+}
+Status launch_now(Function* of, FakeGpuLaunch as_seen) {
+  if (state().broken != 0) return state().broken;
+  ++fake_counts().launched;
+  state().clock += fake_gpu().launch_seconds;
+  constexpr Status out_of_resources = 701;
+  as_seen.shared_word = state().shared_word;
+  as_seen.variable = &of->module->variable;
+  as_seen.counters = of->module->counts() ? of->module->counters.data() : nullptr;
+  const Status status = kernels().at(of->name).run(as_seen);
+  if (status == out_of_resources) return status; // refused: nothing else comes of it
+  state().broken = status;
+  return 0;
+}
 Status launch(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
               unsigned shared, void*, void** parameters, void**) {
   if (state().broken != 0) return state().broken;
@@ -215,21 +263,72 @@ Status launch(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx
     std::memcpy(&state().shared_word, parameters[1], sizeof state().shared_word);
     return 0;
   }
-  ++fake_counts().launched;
-  constexpr Status out_of_resources = 701;
-  const FakeGpuLaunch as_seen{{gx, gy, gz},
-                              {bx, by, bz},
-                              shared,
-                              state().shared_word,
-                              &of->module->variable,
-                              of->module->counts() ? of->module->counters.data() : nullptr,
-                              parameters};
-  const Status status = kernels().at(of->name).run(as_seen);
-  if (status == out_of_resources) return status; // refused: nothing else comes of it
-  state().broken = status;
+  FakeGpuLaunch as_seen{.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared_bytes = shared};
+  if (state().capturing == nullptr) {
+    as_seen.parameters = parameters;
+    return launch_now(of, as_seen);
+  }
+  if (of->name == fake_gpu().refused_in_graph) return capture_unsupported;
+  std::vector<std::uint64_t> values;
+  for (const std::uint32_t size : kernels().at(of->name).param_bytes)
+    std::memcpy(&values.emplace_back(0), parameters[values.size() - 1], size);
+  state().capturing->nodes.push_back([of, as_seen, values]() mutable {
+    std::vector<void*> pointers;
+    for (std::uint64_t& value : values) pointers.push_back(&value);
+    as_seen.parameters = pointers.data();
+    return launch_now(of, as_seen);
+  });
   return 0;
 }
 Status synchronize() { return state().broken; }
+Status stream_create(void** stream, unsigned) {
+  *stream = new int;
+  return 0;
+}
+Status stream_destroy(void* stream) {
+  delete static_cast<int*>(stream);
+  return 0;
+}
+Status stream_synchronize(void*) { return state().broken; }
+Status event_create(void** event, unsigned) {
+  *event = new double(-1);
+  return 0;
+}
+Status event_destroy(void* event) {
+  delete static_cast<double*>(event);
+  return 0;
+}
+Status event_record(void* event, void*) {
+  *static_cast<double*>(event) = state().clock;
+  return state().broken;
+}
+Status event_elapsed(float* milliseconds, void* from, void* to) {
+  *milliseconds = static_cast<float>(1000 * (*static_cast<double*>(to) - *static_cast<double*>(from)));
+  return state().broken;
+}
+Status begin_capture(void* stream, int) {
+  if (stream == nullptr) return capture_unsupported; // as of CUDA's default stream
+  state().capturing = new FakeGraph;
+  return 0;
+}
+Status end_capture(void*, void** graph) {
+  *graph = std::exchange(state().capturing, nullptr);
+  return 0;
+}
+Status instantiate(void** executable, void* graph, unsigned long long) {
+  *executable = new FakeGraph(*static_cast<FakeGraph*>(graph));
+  return 0;
+}
+Status launch_graph(void* executable, void*) {
+  ++fake_counts().graphs;
+  for (auto& node : static_cast<FakeGraph*>(executable)->nodes)
+    if (const Status status = node(); status != 0) return status;
+  return 0;
+}
+Status destroy_graph(void* graph) {
+  delete static_cast<FakeGraph*>(graph);
+  return 0;
+}
 
 } // namespace
 
@@ -249,7 +348,7 @@ void reset_fake_gpu() {
   fake_gpu() = {};
   kernels().clear();
   FakeCounts& counts = fake_counts();
-  counts.starts = counts.compiled = counts.loaded = counts.launched = 0;
+  counts.starts = counts.compiled = counts.loaded = counts.launched = counts.graphs = 0;
 }
 
 void add_fake_kernel(const std::string& name, std::vector<std::uint32_t> param_bytes, FakeGpuKernel kernel) {
@@ -293,8 +392,23 @@ const cuda::Driver& fake_driver() {
                                    .fill = fill,
                                    .queue_to_device = queue_to_device,
                                    .queue_to_host = queue_to_host,
+                                   .queue_copy = queue_copy,
+                                   .queue_fill = queue_fill,
                                    .launch = launch,
-                                   .synchronize = synchronize};
+                                   .synchronize = synchronize,
+                                   .stream_create = stream_create,
+                                   .stream_destroy = stream_destroy,
+                                   .stream_synchronize = stream_synchronize,
+                                   .event_create = event_create,
+                                   .event_destroy = event_destroy,
+                                   .event_record = event_record,
+                                   .event_elapsed = event_elapsed,
+                                   .begin_capture = begin_capture,
+                                   .end_capture = end_capture,
+                                   .instantiate = instantiate,
+                                   .launch_graph = launch_graph,
+                                   .destroy_graph = destroy_graph,
+                                   .destroy_executable = destroy_graph};
   return driver;
 }
 

@@ -41,12 +41,15 @@ struct FakeGpu {
   std::size_t memory = std::size_t{1} << 30; // bytes that can be allocated
   std::string refused_ptx;                   // a text that the compiler does not take
   bool dies_at_load = false;
+  // What the fake's clock says that each takes.
+  double launch_seconds = 0, bytes_per_second = 1e12; // a byte copied or filled
+  std::string refused_in_graph;                       // a kernel that cannot be captured
 };
 FakeGpu& fake_gpu();
 
 // Seen by the test and the device's process alike.
 struct FakeCounts {
-  std::atomic<int> starts, compiled, loaded, launched;
+  std::atomic<int> starts, compiled, loaded, launched, graphs;
 };
 FakeCounts& fake_counts();
 

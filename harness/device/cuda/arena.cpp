@@ -92,8 +92,15 @@ Result<BufferId> Arena::add(const BufferSpec& spec, std::span<const std::byte> d
 
 void Arena::fill_zero(BufferId buffer) {
   Slot& slot = slots_[static_cast<std::size_t>(buffer)];
-  slot.defined = true;
+  slot.defined = slot.cleared = true;
   slot.dense.assign(static_cast<std::size_t>(slot.elements) * size_of(slot.spec.dtype), std::byte{0});
+}
+
+std::vector<Clear> Arena::clears() const {
+  std::vector<Clear> all;
+  for (const Slot& slot : slots_)
+    if (slot.cleared && slot.data_end > slot.data) all.push_back({slot.data, slot.data_end - slot.data});
+  return all;
 }
 
 void Arena::clear() { slots_.clear(); }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "harness/device/cuda/patterns.h"
+#include "harness/device/cuda/protocol.h"
 #include "harness/device/device.h"
 
 #include <cstddef>
@@ -41,6 +42,9 @@ class Arena {
   bool poisoned(std::size_t buffer) const { return !slots_[buffer].defined; }
   std::size_t address(BufferId buffer) const { return slot(buffer).data; } // offset in the arena
 
+  // The data of buffers that fill_zero() cleared.
+  std::vector<Clear> clears() const;
+
   // The arena as it is before the first launch.
   void compose(const World& world, std::byte* out) const;
 
@@ -70,6 +74,7 @@ class Arena {
     std::int64_t elements = 0;
     bool gaps = false;    // its elements do not fill [data, data_end)
     bool defined = false; // holds `dense` before the first launch
+    bool cleared = false; // by fill_zero()
     std::vector<std::byte> dense;
   };
   const Slot& slot(BufferId buffer) const;

@@ -2,98 +2,14 @@
 
 #include "harness/base/check.h"
 #include "harness/compile/compile.h"
-#include "harness/device/cuda/arena.h"
 #include "harness/device/cuda/fault.h"
-#include "harness/device/cuda/gpu.h"
-#include "harness/device/whole_case.h"
+#include "harness/device/cuda/two_worlds.h"
 
 #include <algorithm>
-#include <set>
 
 namespace assay {
 
 namespace cuda {
-namespace {
-
-// A difference between the worlds is blamed on their memory only where it comes back with each of them this
-// often: with a kernel that gives one of two results at random, once in 2^24 differences.
-constexpr int alternations = 12;
-
-class CudaDevice final : public Device, public WholeCase {
- public:
-  CudaDevice(const Driver& driver, const CudaOptions& options) : gpu_(driver, options) {}
-
-  Result<void> open() { return gpu_.open(); }
-
-  std::string name() const override { return gpu_.name(); }
-
-  Result<std::shared_ptr<Program>> load(const PtxSource& source) override { return gpu_.load(source); }
-  Result<BufferId> allocate(const BufferSpec& spec, std::span<const std::byte> dense) override {
-    ASSAY_CHECK(launches_.empty(), "a buffer was made after a launch");
-    composed_ = false;
-    return arena_.add(spec, dense);
-  }
-  void fill_zero(BufferId buffer) override {
-    ASSAY_CHECK(launches_.empty(), "a buffer was cleared after a launch");
-    composed_ = false;
-    arena_.fill_zero(buffer);
-  }
-  void release_all() override {
-    arena_.clear();
-    const bool heap =
-        std::ranges::any_of(launches_, [](const Launched& l) { return l.program->traits.heap; });
-    if (heap) gpu_.stop(); // what a kernel has not freed would be missing in the next case
-    launches_.clear();
-    composed_ = uploaded_ = explained_ = lost_ = false;
-  }
-  Result<LaunchReport> launch(Program& program, const LaunchSpec& spec) override;
-  Result<bool> launch_whole(Program& program, std::span<const LaunchSpec> launches) override;
-  Result<void> read(BufferId buffer, std::span<std::byte> dense) override {
-    compose();
-    arena_.read(buffer, bytes_of(0), dense);
-    return {};
-  }
-  std::vector<std::int64_t> unwritten(BufferId buffer, std::size_t limit) const override {
-    if (!composed_) return {};
-    return arena_.unwritten(buffer, bytes_of(0), first_world, bytes_of(1), second_world, limit);
-  }
-  // Of the program launched last. Blocks are counted from the first time that someone asks.
-  Coverage coverage() override {
-    counting_ = true;
-    return last_ == nullptr ? Coverage{} : Coverage{last_->counters};
-  }
-  void set_compare_hook(CompareHook) override {}
-
- private:
-  struct Launched {
-    CudaProgram* program;
-    GpuLaunch launch;
-  };
-
-  static CudaProgram& own(Program& any);
-  Result<std::variant<GpuLaunch, std::string>> translate(const CudaProgram& program,
-                                                         const LaunchSpec& spec) const;
-  // Nothing: the time is up.
-  Result<std::optional<Reply>> advance(CudaProgram& program, const std::vector<GpuLaunch>& launches);
-  std::vector<Fault> faults_in_memory() const;
-  void compose();
-  Result<LaunchReport> fault_of(const std::optional<Reply>& reply, const CudaProgram& program);
-  Result<void> explain(const Arena::Element& element, std::vector<Fault>& faults);
-  Result<bool> replay(const World& world);
-  WorldRun whole_run(std::uint32_t index, const World& world) const;
-
-  std::byte* bytes_of(std::size_t world) const { return gpu_.memory().world(world); }
-
-  Gpu gpu_;
-  Arena arena_{world_capacity};
-  std::vector<Launched> launches_; // since the last release_all
-  bool composed_ = false;          // the shared memory holds both worlds
-  bool uploaded_ = false;          // the GPU holds them, as the last launch left them
-  bool explained_ = false;         // why the worlds differ has been asked already
-  bool counting_ = false;          // of blocks
-  CudaProgram* last_ = nullptr;    // launched
-  bool lost_ = false;              // a fault ended the context and the buffers with it
-};
 
 void CudaDevice::compose() {
   if (composed_) return;
@@ -102,15 +18,12 @@ void CudaDevice::compose() {
   composed_ = true;
 }
 
+namespace {
 std::array<std::uint32_t, 3> narrow(const Dim3& dims) {
   return {static_cast<std::uint32_t>(dims.x), static_cast<std::uint32_t>(dims.y),
           static_cast<std::uint32_t>(dims.z)};
 }
-
-std::uint32_t dirt_of(const World& world) {
-  const std::uint32_t pattern = shared_pattern.of(world.second_shared);
-  return pattern << 16 | pattern;
-}
+} // namespace
 
 CudaProgram& CudaDevice::own(Program& any) {
   auto* program = dynamic_cast<CudaProgram*>(&any);
@@ -138,6 +51,17 @@ Result<std::variant<GpuLaunch, std::string>> CudaDevice::translate(const CudaPro
       launch.parameters.push_back({arena_.address(std::get<BufferId>(argument)), 1});
   }
   return launch;
+}
+
+Result<std::variant<std::vector<GpuLaunch>, std::string>>
+CudaDevice::translate_all(const CudaProgram& program, std::span<const LaunchSpec> specs) const {
+  std::vector<GpuLaunch> launches;
+  for (const LaunchSpec& spec : specs) {
+    ASSAY_TRY(auto translated, translate(program, spec));
+    if (auto* broken = std::get_if<std::string>(&translated)) return *std::move(broken);
+    launches.push_back(std::get<GpuLaunch>(std::move(translated)));
+  }
+  return launches;
 }
 
 // The launches that follow those made so far, in every world.
@@ -198,20 +122,21 @@ Result<LaunchReport> CudaDevice::launch(Program& any, const LaunchSpec& spec) {
 Result<bool> CudaDevice::launch_whole(Program& any, std::span<const LaunchSpec> specs) {
   CudaProgram& program = own(any);
   ASSAY_CHECK(launches_.empty(), "a whole case after a launch");
-  std::vector<GpuLaunch> launches;
-  for (const LaunchSpec& spec : specs) {
-    ASSAY_TRY(const auto translated, translate(program, spec));
-    if (!std::holds_alternative<GpuLaunch>(translated)) return false;
-    launches.push_back(std::get<GpuLaunch>(translated));
-  }
-  ASSAY_TRY(const std::optional<Reply> reply, advance(program, launches));
+  ASSAY_TRY(const auto launches, translate_all(program, specs));
+  if (std::holds_alternative<std::string>(launches)) return false;
+  ASSAY_TRY(const std::optional<Reply> reply, advance(program, std::get<0>(launches)));
   if (reply && reply->stage == Stage::done && faults_in_memory().empty() &&
       !arena_.difference(bytes_of(0), first_world, bytes_of(1), second_world))
     return true;
+  forget_launches(program);
+  return false;
+}
+
+// The buffers are as allocated again.
+void CudaDevice::forget_launches(const CudaProgram& program) {
   if (program.traits.heap) gpu_.stop();
   launches_.clear();
-  composed_ = uploaded_ = false;
-  return false;
+  composed_ = uploaded_ = timed_ = false;
 }
 
 Result<LaunchReport> CudaDevice::fault_of(const std::optional<Reply>& reply, const CudaProgram& program) {
@@ -237,87 +162,6 @@ Result<LaunchReport> CudaDevice::fault_of(const std::optional<Reply>& reply, con
   return report;
 }
 
-WorldRun CudaDevice::whole_run(std::uint32_t index, const World& world) const {
-  WorldRun whole{index, dirt_of(world), true, {}};
-  for (const Launched& launched : launches_) whole.launches.push_back(launched.launch);
-  return whole;
-}
-
-// Runs the case's launches from the start in the first world's arena, with this world's memory. False: it did
-// not get to its end.
-Result<bool> CudaDevice::replay(const World& world) {
-  constexpr std::array<std::uint32_t, 1> first = {0};
-  std::set<std::uint32_t> seen;
-  for (const Launched& launched : launches_)
-    if (seen.insert(launched.program->id).second)
-      ASSAY_TRY_VOID(gpu_.ensure_module(*launched.program, true, first));
-  arena_.compose(world, bytes_of(0));
-  const WorldRun whole = whole_run(0, world);
-  ASSAY_TRY(const std::optional<Reply> reply, gpu_.run({&whole, 1}, arena_.bytes()));
-  return reply && reply->stage == Stage::done;
-}
-
-// Why `element` differs between the worlds: memory that nobody wrote, the guard bands, or the kernel itself,
-// whose results differ from run to run, which is not for the device to judge.
-Result<void> CudaDevice::explain(const Arena::Element& element, std::vector<Fault>& faults) {
-  const std::size_t bytes = arena_.bytes();
-  const unsigned starts = gpu_.starts();
-  const std::vector<std::byte> first(bytes_of(0), bytes_of(0) + bytes);
-  const std::vector<std::byte> second(bytes_of(1), bytes_of(1) + bytes);
-  const auto gives = [&](const World& world, const std::vector<std::byte>& wanted,
-                         const World& wanted_world) -> Result<bool> {
-    ASSAY_TRY(const bool ended, replay(world));
-    return ended && !arena_.difference(bytes_of(0), world, wanted.data(), wanted_world);
-  };
-  bool steady = true;
-  for (int turn = 0; turn < alternations && steady; ++turn) {
-    ASSAY_TRY(steady, gives(first_world, first, first_world));
-    if (steady) {
-      ASSAY_TRY(steady, gives(second_world, second, second_world));
-    }
-  }
-  if (steady) {
-    const std::string where = arena_.element_text(element);
-    Fault fault{Kind::uninitialized, "", {}, {}, false};
-    const auto differs = [&](const World& world) -> Result<bool> {
-      ASSAY_TRY(const bool same, gives(world, first, first_world));
-      return !same;
-    };
-    ASSAY_TRY(const bool shared, differs(World{false, false, true}));
-    if (shared) {
-      fault.buffer = "shared";
-      fault.message = where + " depends on what shared memory held before the launch";
-    }
-    for (int buffer = 0; std::cmp_less(buffer, arena_.buffers()) && fault.message.empty(); ++buffer) {
-      const std::string& its_name = arena_.name(static_cast<std::size_t>(buffer));
-      ASSAY_TRY(const bool outside, differs(World{false, true, false, buffer}));
-      if (outside) {
-        fault = {Kind::out_of_bounds,
-                 its_name,
-                 {},
-                 fmt::format("{} depends on what lies outside {}", where, its_name),
-                 false};
-        break;
-      }
-      ASSAY_TRY(const bool inside, differs(World{true, false, false, buffer}));
-      if (inside) {
-        fault.buffer = its_name;
-        fault.message = fmt::format("{} depends on elements of {} that nobody wrote", where, its_name);
-      }
-    }
-    if (fault.message.empty()) fault.message = where + " depends on memory that nobody wrote";
-    faults.push_back(std::move(fault));
-  }
-  // The GPU and this side as if nothing had been asked.
-  ASSAY_TRY(const bool ended, replay(first_world));
-  if (ended && gpu_.starts() == starts) return {};
-  std::ranges::copy(first, bytes_of(0));
-  std::ranges::copy(second, bytes_of(1));
-  uploaded_ = false;
-  return {};
-}
-
-} // namespace
 } // namespace cuda
 
 Result<std::unique_ptr<Device>> make_cuda_device(const cuda::Driver& driver, const CudaOptions& options) {

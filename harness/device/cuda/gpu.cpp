@@ -10,6 +10,14 @@ namespace assay::cuda {
 namespace {
 constexpr std::chrono::milliseconds compile_limit = std::chrono::minutes(3);
 constexpr std::chrono::milliseconds load_limit = std::chrono::minutes(1);
+
+Reply take_reply(Reader& in) {
+  Reply reply;
+  reply.stage = in.take<Stage>();
+  reply.status = in.take<Status>();
+  reply.text = in.take_text();
+  return reply;
+}
 } // namespace
 
 Result<void> Gpu::open() {
@@ -50,14 +58,13 @@ Result<std::string> Gpu::compile(const PtxSource& source) {
   request.put(size);
   ASSAY_TRY(const std::string answer, ask(request, compile_limit));
   Reader in(answer);
-  const auto stage = in.take<Stage>();
-  const auto status = in.take<Status>();
-  const std::string text = in.take_text();
+  const Reply reply = take_reply(in);
   const auto cubin = in.take<std::size_t>();
-  if (stage == Stage::done) return std::string(reinterpret_cast<const char*>(memory_.blob()), cubin);
+  if (reply.stage == Stage::done) return std::string(reinterpret_cast<const char*>(memory_.blob()), cubin);
   constexpr Status invalid_ptx = 218;
-  if (status == invalid_ptx) return user_error(Place{source.origin, line_of_log(text), 0}, "{}", text);
-  return environment_error(Place{source.origin}, "{} does not take this PTX: {}", name(), text);
+  if (reply.status == invalid_ptx)
+    return user_error(Place{source.origin, line_of_log(reply.text), 0}, "{}", reply.text);
+  return environment_error(Place{source.origin}, "{} does not take this PTX: {}", name(), reply.text);
 }
 
 Result<Gpu::Compiled> Gpu::compile_cached(const PtxSource& source, bool read_cache) {
@@ -94,10 +101,7 @@ Result<Reply> Gpu::load_module(const CudaProgram& program, std::uint32_t world,
   for (const EntryInfo& info : program.infos) request.put_text(info.name);
   ASSAY_TRY(const std::string answer, ask(request, load_limit));
   Reader in(answer);
-  Reply reply;
-  reply.stage = in.take<Stage>();
-  reply.status = in.take<Status>();
-  reply.text = in.take_text();
+  Reply reply = take_reply(in);
   if (reply.stage != Stage::done) return reply;
   loaded_.emplace(program.id, world);
   for (std::size_t i = 0; facts != nullptr && i < program.infos.size(); ++i) {
@@ -154,6 +158,19 @@ Result<void> Gpu::ensure_module(CudaProgram& program, bool fresh, std::span<cons
   return {};
 }
 
+// Requests that run kernels. Nothing: the time is up. `answer` keeps what follows the reply.
+Result<std::optional<Reply>> Gpu::ask_kernel(const Writer& request, std::string& answer) {
+  const Answered answered = server_.ask(request, watchdog_, answer);
+  if (answered == Answered::too_late) return std::optional<Reply>();
+  if (answered == Answered::died)
+    return environment_error({}, "the CUDA driver ended its process ({})", server_.last_words());
+  Reader in(answer);
+  Reply reply = take_reply(in);
+  answer = in.rest();
+  if (reply.stage == Stage::run || reply.stage == Stage::transfer) server_.stop(); // its context is gone
+  return reply;
+}
+
 Result<std::optional<Reply>> Gpu::run(std::span<const WorldRun> runs, std::size_t arena_bytes) {
   Writer request;
   request.put(Request::run);
@@ -161,18 +178,35 @@ Result<std::optional<Reply>> Gpu::run(std::span<const WorldRun> runs, std::size_
   request.put(runs.size());
   for (const WorldRun& world_run : runs) world_run.put(request);
   std::string answer;
-  const Answered answered = server_.ask(request, watchdog_, answer);
-  if (answered == Answered::yes) {
-    Reader in(answer);
-    Reply reply;
-    reply.stage = in.take<Stage>();
-    reply.status = in.take<Status>();
-    reply.text = in.take_text();
-    if (reply.stage == Stage::run || reply.stage == Stage::transfer) server_.stop(); // its context is gone
-    return reply;
-  }
-  if (answered == Answered::too_late) return std::optional<Reply>();
-  return environment_error({}, "the CUDA driver ended its process ({})", server_.last_words());
+  return ask_kernel(request, answer);
+}
+
+Result<std::optional<Reply>> Gpu::time(const WorkRequest& work, std::vector<double>& seconds) {
+  Writer request;
+  request.put(Request::time);
+  work.put(request);
+  std::string answer;
+  ASSAY_TRY(std::optional<Reply> reply, ask_kernel(request, answer));
+  if (reply) seconds = Reader(answer).take_all<double>();
+  return reply;
+}
+
+Result<std::optional<Reply>> Gpu::replay_graph(const WorkRequest& work) {
+  Writer request;
+  request.put(Request::graph);
+  work.put(request);
+  std::string answer;
+  return ask_kernel(request, answer);
+}
+
+Result<double> Gpu::copy_bandwidth() {
+  Writer request;
+  request.put(Request::copy_speed);
+  ASSAY_TRY(const std::string answer, ask(request, load_limit));
+  Reader in(answer);
+  const Reply reply = take_reply(in);
+  if (reply.stage != Stage::done) return environment_error({}, "{}: a copy failed: {}", name(), reply.text);
+  return in.take<double>();
 }
 
 LaunchLimits Gpu::limits() const {

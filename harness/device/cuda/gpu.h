@@ -39,6 +39,11 @@ class Gpu {
 
   // The modules that it needs must be there. Nothing: the time is up.
   Result<std::optional<Reply>> run(std::span<const WorldRun> runs, std::size_t arena_bytes);
+  // The same of the first world alone. seconds: of each repeat, where the reply is done.
+  Result<std::optional<Reply>> time(const WorkRequest& work, std::vector<double>& seconds);
+  // Afterwards the memory of the worlds holds what the first replay left, and the second.
+  Result<std::optional<Reply>> replay_graph(const WorkRequest& work);
+  Result<double> copy_bandwidth(); // bytes read and written a second
   std::chrono::milliseconds watchdog() const { return watchdog_; }
   void be_impatient() { watchdog_ = options_.watchdog_again; } // a launch has been found to hang
 
@@ -49,6 +54,7 @@ class Gpu {
   };
   Result<void> ensure_server();
   Result<std::string> ask(const Writer& request, std::chrono::milliseconds limit);
+  Result<std::optional<Reply>> ask_kernel(const Writer& request, std::string& answer);
   Result<std::string> compile(const PtxSource& source);
   Result<Compiled> compile_cached(const PtxSource& source, bool read_cache);
   Result<Reply> load_module(const CudaProgram& program, std::uint32_t world,

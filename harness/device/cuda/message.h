@@ -49,6 +49,7 @@ class Reader {
     for (T& value : values) value = take<T>();
     return values;
   }
+  std::string rest() const { return std::string(bytes_); }
 
  private:
   std::string_view piece(std::size_t size) {

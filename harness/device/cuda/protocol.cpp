@@ -56,4 +56,20 @@ WorldRun WorldRun::take(Reader& in) {
   return run;
 }
 
+void WorkRequest::put(Writer& out) const {
+  run.put(out);
+  out.put(arena_bytes);
+  out.put_all(clears);
+  out.put(repeats);
+}
+
+WorkRequest WorkRequest::take(Reader& in) {
+  WorkRequest request;
+  request.run = WorldRun::take(in);
+  request.arena_bytes = in.take<std::size_t>();
+  request.clears = in.take_all<Clear>();
+  request.repeats = in.take<int>();
+  return request;
+}
+
 } // namespace assay::cuda

@@ -54,6 +54,9 @@ enum class Request : std::uint32_t {
   compile, // the blob is PTX; becomes a cubin
   load,    // the blob is a cubin; becomes a module of one world, in place of one loaded before
   run,
+  time,       // a WorkRequest; seconds of each run
+  copy_speed, // bytes a second
+  graph,      // a WorkRequest: both arenas here become what two replays of a graph leave
 };
 
 // Where a request ended.
@@ -103,6 +106,22 @@ struct WorldRun {
 
   void put(Writer& out) const;
   static WorldRun take(Reader& in);
+};
+
+// Bytes of the arena that are zero before a case's first launch.
+struct Clear {
+  std::size_t offset = 0, bytes = 0;
+};
+
+// A case to be run again and again, with neither dirt in shared memory nor its arena brought back.
+struct WorkRequest {
+  WorldRun run;
+  std::size_t arena_bytes = 0;
+  std::vector<Clear> clears;
+  int repeats = 0; // of a timing
+
+  void put(Writer& out) const;
+  static WorkRequest take(Reader& in);
 };
 
 } // namespace assay::cuda

@@ -1,6 +1,8 @@
 #include "harness/device/cuda/server.h"
 
 #include "harness/device/cuda/coverage.h"
+#include "harness/device/cuda/graph.h"
+#include "harness/device/cuda/timing.h"
 
 #include <algorithm>
 #include <map>
@@ -50,7 +52,8 @@ struct Module {
   void* handle = nullptr;
   std::vector<void*> functions;
   std::vector<FunctionFacts> facts;
-  Address counters = 0; // of the counting world
+  std::vector<int> allowed; // dynamic shared memory of each function
+  Address counters = 0;     // of the counting world
   std::size_t counter_bytes = 0;
 };
 
@@ -125,6 +128,31 @@ class Server {
       for (WorldRun& run : runs) run = WorldRun::take(in);
       return send(message_of(run_all(runs, bytes)));
     }
+    case Request::time: {
+      WorkRequest request = WorkRequest::take(in);
+      Work work;
+      std::vector<double> seconds;
+      Reply reply = prepare(request, work);
+      if (reply.stage == Stage::done) reply = time_work(driver_, work, request.repeats, seconds);
+      Writer out = message_of(reply);
+      out.put_all(seconds);
+      return send(out);
+    }
+    case Request::copy_speed: {
+      double bytes_per_second = 0;
+      Writer out = message_of(time_copy(driver_, bytes_per_second));
+      out.put(bytes_per_second);
+      return send(out);
+    }
+    case Request::graph: {
+      WorkRequest request = WorkRequest::take(in);
+      Work work;
+      Reply reply = prepare(request, work);
+      if (reply.stage == Stage::done) reply = reserve(1, request.arena_bytes);
+      if (reply.stage == Stage::done)
+        reply = replay_twice(driver_, work, request.arena_bytes, {memory_.world(0), memory_.world(1)});
+      return send(message_of(reply));
+    }
     }
     ::_exit(1);
   }
@@ -156,15 +184,17 @@ class Server {
     if (status != success) return failed(Stage::transfer, status);
     driver_.pin(memory_.blob(), pinned_blob, 0);
     Reply reply = load(dirty_, dirty_shared_ptx, {"assay_dirty_shared"});
-    if (reply.stage == Stage::done) reply = allow_shared(dirty_.functions[0], facts_.max_shared);
+    if (reply.stage == Stage::done) reply = allow_shared(dirty_, 0, facts_.max_shared);
     return reply;
   }
 
-  Reply allow_shared(void* function, int bytes) const {
-    if (bytes <= 48 << 10) return {}; // what every kernel may have
-    const Status status =
-        driver_.set_function_attribute(function, function_attribute::max_dynamic_shared, bytes);
-    return status == success ? Reply{} : failed(Stage::launch, status);
+  Reply allow_shared(Module& module, std::size_t function, int bytes) const {
+    if (bytes <= module.allowed[function]) return {};
+    const Status status = driver_.set_function_attribute(module.functions[function],
+                                                         function_attribute::max_dynamic_shared, bytes);
+    if (status != success) return failed(Stage::launch, status);
+    module.allowed[function] = bytes;
+    return {};
   }
 
   Reply compile(std::size_t size, std::size_t& cubin_bytes) const {
@@ -213,6 +243,7 @@ class Server {
       while (driver_.parameter_info(function, facts.param_bytes.size(), &offset, &size) == success)
         facts.param_bytes.push_back(static_cast<std::uint32_t>(size));
       module.functions.push_back(function);
+      module.allowed.push_back(48 << 10); // what every kernel may have
       module.facts.push_back(std::move(facts));
     }
     return {};
@@ -284,20 +315,32 @@ class Server {
                                    1024, 1, 1, dirty_bytes, nullptr, dirty_args, nullptr);
     if (status != success) return failed(Stage::transfer, status);
 
-    Module& module = modules_.at({launch.module, run.world});
-    void* function = module.functions.at(launch.function);
-    if (Reply reply = allow_shared(function, static_cast<int>(launch.shared_bytes));
-        reply.stage != Stage::done)
-      return reply;
-    std::vector<std::uint64_t> values;
-    std::vector<void*> pointers;
-    for (const Parameter& parameter : launch.parameters)
-      values.push_back(parameter.bits + (parameter.in_arena != 0 ? arena : 0));
-    for (std::uint64_t& value : values) pointers.push_back(&value);
-    status = driver_.launch(function, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
-                            launch.block[1], launch.block[2], launch.shared_bytes, nullptr, pointers.data(),
-                            nullptr);
+    BoundLaunch bound;
+    if (Reply reply = bind(launch, run.world, bound); reply.stage != Stage::done) return reply;
+    status = cuda::queue_launch(driver_, bound, arena, nullptr);
     return status == success ? Reply{} : failed(Stage::launch, status);
+  }
+
+  Reply bind(const GpuLaunch& launch, std::uint32_t world, BoundLaunch& bound) {
+    Module& module = modules_.at({launch.module, world});
+    bound = {module.functions.at(launch.function), launch};
+    return allow_shared(module, launch.function, static_cast<int>(launch.shared_bytes));
+  }
+
+  // The arena is on its way to the GPU, if it is to go, and the launches have their functions.
+  Reply prepare(const WorkRequest& request, Work& work) {
+    if (Reply reply = reserve(request.run.world, request.arena_bytes); reply.stage != Stage::done)
+      return reply;
+    work.arena = arenas_[request.run.world].address;
+    work.clears = request.clears;
+    for (const GpuLaunch& launch : request.run.launches)
+      if (Reply reply = bind(launch, request.run.world, work.launches.emplace_back());
+          reply.stage != Stage::done)
+        return reply;
+    if (!request.run.upload || request.arena_bytes == 0) return {};
+    const Status status =
+        driver_.queue_to_device(work.arena, memory_.world(request.run.world), request.arena_bytes, nullptr);
+    return status == success ? Reply{} : failed(Stage::transfer, status);
   }
 
   const Driver& driver_;
