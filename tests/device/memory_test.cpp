@@ -3,6 +3,7 @@
 namespace assay::cpu::testing {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -47,6 +48,39 @@ TEST_F(Memories, WildAndNullPointers) {
         generic_address(shared_slot, 0), generic_address(local_slot, 0), generic_address(param_slot, 64)}) {
     EXPECT_THAT(kinds(run(read_from, {}, {Scalar{address, 8}})), ElementsAre(Kind::out_of_bounds)) << address;
   }
+}
+
+// Lanes on both sides of offset 0: the highest address wraps around.
+TEST_F(Memories, SomeLanesBeforeTheStartOfSharedMemory) {
+  const auto read = [](Warp* warp) {
+    load<float>(warp, ~0u, each([](unsigned lane) { return std::uint64_t{lane % 2 == 0 ? 8u : 0u} - 4; }), 9,
+                Space::shared);
+  };
+  EXPECT_THAT(kinds(run(read, {.static_shared = 64}, {})), Contains(Kind::out_of_bounds));
+  const auto shaped = [](Warp* warp) {
+    const auto addresses = each([](unsigned lane) { return std::uint64_t{lane % 2 == 0 ? 16u : 0u}; });
+    AddressShape shape;
+    assay_shape(&shape, addresses.data(), ~0u, 4, 64);
+    const Access access{at(9), Space::shared, 4, 1, weak};
+    Lanes<float> values{};
+    Mask undefined = 0;
+    assay_load_shaped(warp, &access, &shape, ~std::uint64_t{7}, values.data(), &undefined);
+  };
+  EXPECT_THAT(kinds(run(shaped, {.static_shared = 64}, {})), Contains(Kind::out_of_bounds));
+}
+
+TEST_F(Memories, OffsetsTo32BitAddressesWrapAround) {
+  const auto read = [](Warp* warp) {
+    const auto addresses = each([](unsigned) { return std::uint64_t{0xfffffff0u}; });
+    AddressShape shape;
+    assay_shape(&shape, addresses.data(), ~0u, 4, static_cast<std::uint32_t>(pointer(warp, 0)));
+    const Access access{at(9), Space::shared, 4, 1, weak};
+    Lanes<float> values{};
+    Mask undefined = 0;
+    assay_load_shaped(warp, &access, &shape, 32, values.data(), &undefined);
+  };
+  EXPECT_THAT(run(read, {.static_shared = 64}, {Scalar{32, 8}}).faults, IsEmpty());
+  EXPECT_THAT(kinds(run(read, {.static_shared = 64}, {Scalar{64, 8}})), ElementsAre(Kind::out_of_bounds));
 }
 
 TEST_F(Memories, AccessesAcrossTheEndAreOutside) {

@@ -109,6 +109,8 @@ void FunctionEmitter::emit_block(std::uint32_t index) {
   std::ranges::fill(before_masks_, nullptr);
   for (const std::uint32_t reg : written_) dirty_[reg] = false;
   written_.clear();
+  shapes_.clear();
+  next_shape_ = 0;
   active_ = ir().CreateLoad(ir().getInt32Ty(), flow_field(offsetof(Flow, active)));
   executing_ = active_;
   if (block.wait != Wait::none) gather(index);

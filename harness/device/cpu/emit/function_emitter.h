@@ -64,6 +64,9 @@ class FunctionEmitter {
 
   // Generic or space address of an address operand, <32 x i64>; its undefined lanes are reported as used.
   llvm::Value* address(const ptx::Instruction& i, const ptx::Operand& operand, Space& space);
+  // What the addresses in a register have in common (an AddressShape), for accesses of `bytes` by each of the
+  // executing lanes; found once in a block. Its undefined lanes are reported as used.
+  llvm::Value* shape(const ptx::Instruction& i, std::uint32_t reg, unsigned bytes);
   const Site* site(const ptx::Instruction& i);
   llvm::Value* warp_field(std::size_t offset, llvm::Type* type);
   llvm::Value* area(std::uint32_t variable); // the parameter area of a .param variable, see areas.h
@@ -88,6 +91,12 @@ class FunctionEmitter {
   struct Place {
     llvm::AllocaInst* value = nullptr;
     llvm::AllocaInst* undefined = nullptr;
+  };
+
+  struct KnownShape {
+    llvm::Value *base, *lanes;
+    unsigned bytes;
+    llvm::Value* shape;
   };
 
   void begin_frame(llvm::Function* into);
@@ -134,6 +143,7 @@ class FunctionEmitter {
   std::vector<llvm::Value*> areas_;          // of .param variables
   std::vector<Place> places_;                // of registers that cross blocks
   std::vector<llvm::BasicBlock*> entries_;
+  std::vector<llvm::Value*> shape_slots_;
   llvm::BasicBlock* dispatch_ = nullptr;
   llvm::BasicBlock* return_ = nullptr;
 
@@ -145,6 +155,8 @@ class FunctionEmitter {
   std::vector<llvm::Value*> before_, before_masks_; // as they were in the frame, where that was read
   std::vector<std::uint32_t> written_;
   std::vector<bool> dirty_;
+  std::vector<KnownShape> shapes_; // the latest, at most known_shapes
+  std::size_t next_shape_ = 0;
   const ptx::Instruction* instruction_ = nullptr;
   std::vector<const Site*> site_of_;
   std::optional<Error> error_;

@@ -95,6 +95,28 @@ Value* FunctionEmitter::address(const Instruction& i, const Operand& operand, Sp
   return base;
 }
 
+Value* FunctionEmitter::shape(const Instruction& i, std::uint32_t reg, unsigned bytes) {
+  constexpr std::size_t known_shapes = 8; // more would only fill the frame
+  constexpr std::uint64_t address_bytes = warp_lanes * sizeof(std::uint64_t);
+  const unsigned bits = bits_of(function_.registers[reg].type);
+  if (bits != 32 && bits != 64) fail(i, ErrorKind::user, "an address register needs 32 or 64 bits");
+  use(load_undefined(reg), i);
+  Value* base = load_register(reg);
+  for (const KnownShape& known : shapes_)
+    if (known.base == base && known.lanes == executing_ && known.bytes == bytes) return known.shape;
+  const std::size_t place = next_shape_++ % known_shapes;
+  if (place == shape_slots_.size())
+    shape_slots_.push_back(lanes().slot(ir().getInt8Ty(), address_bytes + sizeof(AddressShape)));
+  if (place == shapes_.size()) shapes_.emplace_back();
+  Value* addresses = shape_slots_[place];
+  Value* shape = ir().CreateConstInBoundsGEP1_64(ir().getInt8Ty(), addresses, address_bytes);
+  shapes_[place] = {base, executing_, bytes, shape};
+  ir().CreateAlignedStore(lanes().resize(base, 64, false), addresses, llvm::Align(64));
+  lanes().call("assay_shape", ir().getVoidTy(),
+               {shape, addresses, executing_, ir().getInt32(bytes), ir().getInt32(bits)});
+  return shape;
+}
+
 Value* FunctionEmitter::special(const Operand& operand, unsigned bits) {
   std::string_view name = operand.name;
   const auto scalar = [&](std::size_t offset) {

@@ -30,6 +30,8 @@ Handler move_handler(std::string_view opcode);
 Handler packed_handler(std::string_view opcode, const ptx::Instruction& i);
 Handler mbarrier_handler(std::string_view opcode);
 
+void emit_atomic(FunctionEmitter& e, const ptx::Instruction& i);
+void emit_cp_async(FunctionEmitter& e, const ptx::Instruction& i);
 // cp.async.mbarrier.arrive
 void emit_copies_arrive(FunctionEmitter& e, const ptx::Instruction& i);
 

@@ -67,6 +67,24 @@ struct Access {
 };
 enum Ordering : std::uint8_t { weak, relaxed, acquire, release, acquire_release, volatile_access };
 
+// What is to be known of the lanes' addresses, found once for all accesses through one register.
+enum class Pattern : std::uint8_t {
+  consecutive, // lane i stands at base + i * bytes
+  uniform,     // all at base
+  octets,      // of all 32 lanes: each eight in a row, from lane 0 on, stand at consecutive places or at one
+  scattered,
+};
+struct AddressShape {
+  const std::uint64_t* addresses; // by lane
+  std::uint32_t lanes;            // that execute
+  std::uint32_t bytes;            // that each accesses
+  std::uint32_t address_bits;     // 32 or 64: where adding an offset wraps around
+  Pattern pattern;
+  std::uint64_t base;
+  std::uint64_t low, high; // the smallest and the largest of the lanes' addresses
+  std::uint64_t bits;      // all of them or-ed
+};
+
 enum class AtomicOp : std::uint8_t { add, exch, cas, and_, or_, xor_, min, max, inc, dec };
 enum class ValueType : std::uint8_t {
   b16,
@@ -153,6 +171,14 @@ void assay_load_row(Warp* warp, const Access* access, std::uint64_t base, void* 
                     std::uint32_t* undefined);
 void assay_store_row(Warp* warp, const Access* access, std::uint64_t base, const void* values,
                      const std::uint32_t* undefined);
+// The same for several accesses by one register: an access goes to the shape's addresses plus `offset`. The
+// addresses stay where they are.
+void assay_shape(AddressShape* shape, const std::uint64_t* addresses, std::uint32_t lanes, std::uint32_t bytes,
+                 std::uint32_t address_bits);
+void assay_load_shaped(Warp* warp, const Access* access, const AddressShape* shape, std::uint64_t offset,
+                       void* values, std::uint32_t* undefined);
+void assay_store_shaped(Warp* warp, const Access* access, const AddressShape* shape, std::uint64_t offset,
+                        const void* values, const std::uint32_t* undefined);
 // Lanes in ascending order. b: operand (for cas: what is compared); c: new value for cas; old: previous
 // values (null for red). undefined: on entry lanes whose operands are undefined, on return those whose old
 // value is.

@@ -115,4 +115,66 @@ std::uint32_t sort_out_lanes(WarpContext& context, std::uint32_t lanes, const Ac
   return same;
 }
 
+namespace {
+
+bool regular_octet(const std::uint64_t* addresses, std::uint32_t bytes) {
+  const std::uint64_t step = addresses[1] - addresses[0];
+  if (step != 0 && step != bytes) return false;
+  std::uint64_t off = 0;
+  for (unsigned i = 0; i < octet_lanes; ++i) off |= addresses[i] ^ (addresses[0] + i * step);
+  return off == 0;
+}
+
+void find_extent(AddressShape& shape, unsigned first) {
+  const std::uint64_t* addresses = shape.addresses;
+  std::uint64_t low = addresses[first], high = low, bits = 0;
+  for (unsigned i = 0; i < warp_lanes; ++i) {
+    const std::uint64_t a = ((shape.lanes >> i) & 1) != 0 ? addresses[i] : addresses[first];
+    low = a < low ? a : low;
+    high = a > high ? a : high;
+    bits |= a;
+  }
+  shape.low = low;
+  shape.high = high;
+  shape.bits = bits;
+}
+
+} // namespace
+
+void find_shape(AddressShape& shape) {
+  const std::uint64_t* addresses = shape.addresses;
+  const auto first = static_cast<unsigned>(std::countr_zero(shape.lanes));
+  const auto last = 31 - static_cast<unsigned>(std::countl_zero(shape.lanes));
+  const std::uint64_t base = addresses[first] - std::uint64_t{first} * shape.bytes;
+  std::uint64_t not_consecutive = 0, not_uniform = 0;
+  for (unsigned i = 0; i < warp_lanes; ++i) {
+    const std::uint64_t on = std::uint64_t{0} - ((shape.lanes >> i) & 1);
+    not_consecutive |= (addresses[i] ^ (base + std::uint64_t{i} * shape.bytes)) & on;
+    not_uniform |= (addresses[i] ^ addresses[first]) & on;
+  }
+  shape.base = shape.low = shape.high = shape.bits = addresses[first];
+  shape.pattern = Pattern::uniform;
+  if (not_uniform == 0) return;
+  if (not_consecutive == 0) {
+    shape.pattern = Pattern::consecutive;
+    shape.base = base;
+    shape.high = addresses[last];
+    return;
+  }
+  shape.pattern = Pattern::scattered;
+  if (shape.lanes == ~0u) {
+    bool regular = true;
+    for (unsigned octet = 0; octet < octet_count && regular; ++octet)
+      regular = regular_octet(addresses + octet_lanes * octet, shape.bytes);
+    if (regular) shape.pattern = Pattern::octets;
+  }
+  find_extent(shape, first);
+}
+
+void assay_shape(AddressShape* shape, const std::uint64_t* addresses, std::uint32_t lanes, std::uint32_t bytes,
+                 std::uint32_t address_bits) {
+  *shape = {addresses, lanes, bytes, address_bits, Pattern::scattered, 0, 0, 0, 0};
+  if (lanes != 0) find_shape(*shape);
+}
+
 } // namespace assay::cpu

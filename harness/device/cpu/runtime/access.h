@@ -9,21 +9,13 @@
 
 namespace assay::cpu {
 
-enum class Pattern : std::uint8_t {
-  consecutive, // lane i stands at base + i * size; base is the offset that lane 0 would have
-  uniform,     // all at base
-  scattered,   // lane i at base + offsets[i], offsets relative to the lowest
-};
-
-// Of a scattered access of all lanes: whether each half of the warp stands at consecutive places or at one.
-enum class Halves : std::uint8_t { neither, regular };
+inline constexpr unsigned octet_lanes = 8, octet_count = warp_lanes / octet_lanes;
 
 struct Checked {
   Region* region = nullptr;
   Pattern pattern = Pattern::scattered;
-  Halves halves = Halves::neither;
-  std::int64_t base = 0;                    // region offset, see Pattern
-  const std::uint64_t* addresses = nullptr; // scattered: offset of lane i is addresses[i] - origin
+  std::int64_t base = 0;                    // region offset of AddressShape::base
+  const std::uint64_t* addresses = nullptr; // lane i stands at offset addresses[i] - origin
   std::uint64_t origin = 0;
   std::int64_t lane_stride = 0;   // local memory: added once a lane
   std::int64_t low = 0, span = 0; // all lanes lie in [low, low + span); span 0: not known
@@ -34,10 +26,15 @@ struct Checked {
       return base + static_cast<std::int64_t>(lane) * size;
     case Pattern::uniform:
       return base + lane * lane_stride;
+    case Pattern::octets:
     case Pattern::scattered:
       break;
     }
     return static_cast<std::int64_t>(addresses[lane] - origin) + lane * lane_stride;
+  }
+  // Pattern::octets: whether the eight lanes from 8 * octet on are all at one place.
+  bool one_place(unsigned octet) const {
+    return addresses[octet_lanes * octet] == addresses[octet_lanes * octet + 1];
   }
 };
 
@@ -87,12 +84,32 @@ inline Target target_of(WarpContext& context, Space space, std::uint64_t address
   }
 }
 
-template <unsigned Size> inline bool regular_half(const std::uint64_t* addresses) {
-  const std::uint64_t step = addresses[1] - addresses[0];
-  if (step != 0 && step != Size) return false;
-  std::uint64_t off = 0;
-  for (unsigned i = 0; i < 16; ++i) off |= addresses[i] ^ (addresses[0] + i * step);
-  return !off;
+// Fills in what follows address_bits; at least one lane executes.
+void find_shape(AddressShape& shape);
+
+// Whether all lanes lie in one region, or one piece of it, and aligned, at the shape's addresses plus
+// `offset`; fills in where. False also where that would take a closer look.
+inline bool reaches(WarpContext& context, const Access& access, const AddressShape& shape,
+                    std::uint64_t offset, Checked& at) {
+  const Target target = target_of(context, access.space, shape.low + offset);
+  const std::uint64_t origin = target.origin - offset;
+  const auto from = static_cast<std::int64_t>(shape.low - origin);
+  const auto to = static_cast<std::int64_t>(shape.high - origin) + std::int64_t{shape.bytes};
+  if (to <= from || ((shape.bits | offset) & (shape.bytes - 1)) != 0) return false; // to: wraps around
+  if (!target.region->inside(from, to) && !target.region->enter_piece(from, to)) return false;
+  at = {target.region,
+        shape.pattern,
+        static_cast<std::int64_t>(shape.base - origin),
+        shape.addresses,
+        origin,
+        0,
+        from,
+        to - from};
+  if (target.region->kind == RegionKind::local) { // every lane has its own
+    if (at.pattern != Pattern::uniform) at.pattern = Pattern::scattered;
+    at.lane_stride = context.local_stride;
+  }
+  return true;
 }
 
 // `lanes` is not 0. Shrinks `lanes` to those of one region (generic addresses may name several); the caller
@@ -100,78 +117,18 @@ template <unsigned Size> inline bool regular_half(const std::uint64_t* addresses
 template <unsigned Size>
 inline Checked check_access(WarpContext& context, std::uint32_t& lanes, const Access& access,
                             Direction direction, const std::uint64_t* addresses) {
-  const auto first = static_cast<unsigned>(std::countr_zero(lanes));
-  const auto last = 31 - static_cast<unsigned>(std::countl_zero(lanes));
-  const std::uint64_t base = addresses[first] - std::uint64_t{first} * Size;
-  std::uint64_t not_consecutive = 0, not_uniform = 0;
-  if (lanes == ~0u) {
-    for (unsigned i = 0; i < warp_lanes; ++i)
-      not_consecutive |= addresses[i] ^ (base + std::uint64_t{i} * Size);
-    if (not_consecutive)
-      for (unsigned i = 0; i < warp_lanes; ++i) not_uniform |= addresses[i] ^ addresses[0];
-  } else {
-    for (unsigned i = 0; i < warp_lanes; ++i) {
-      const std::uint64_t on = std::uint64_t{0} - ((lanes >> i) & 1);
-      not_consecutive |= (addresses[i] ^ (base + std::uint64_t{i} * Size)) & on;
-      not_uniform |= (addresses[i] ^ addresses[first]) & on;
-    }
-  }
-  Checked checked;
-  std::uint64_t low, high, bits;
-  if (!not_consecutive) {
-    low = addresses[first];
-    high = addresses[last];
-    bits = low;
-    checked.pattern = Pattern::consecutive;
-  } else if (!not_uniform) {
-    low = high = bits = addresses[first];
-    checked.pattern = Pattern::uniform;
-  } else {
-    low = high = addresses[first];
-    bits = 0;
-    if (lanes == ~0u) {
-      checked.halves = regular_half<Size>(addresses) && regular_half<Size>(addresses + 16) ? Halves::regular
-                                                                                           : Halves::neither;
-      for (unsigned i = 0; i < warp_lanes; ++i) {
-        const std::uint64_t a = addresses[i];
-        low = a < low ? a : low;
-        high = a > high ? a : high;
-        bits |= a;
-      }
-    } else {
-      for (unsigned i = 0; i < warp_lanes; ++i) {
-        const std::uint64_t a = (lanes >> i) & 1 ? addresses[i] : addresses[first];
-        low = a < low ? a : low;
-        high = a > high ? a : high;
-        bits |= a;
-      }
-    }
-  }
-  Target target = target_of(context, access.space, low);
-  auto from = static_cast<std::int64_t>(low - target.origin);
-  auto to = static_cast<std::int64_t>(high - target.origin) + static_cast<std::int64_t>(Size);
-  if ((bits & (Size - 1)) || !(target.region->inside(from, to) || target.region->enter_piece(from, to)))
-      [[unlikely]] {
-    lanes = sort_out_lanes(context, lanes, access, direction, addresses);
-    low = high = 0;
-    checked.halves = Halves::neither;
-    checked.pattern = Pattern::scattered; // several pieces or regions, every lane checked on its own
-    target = target_of(context, access.space, addresses[std::countr_zero(lanes)]);
-  }
-  checked.region = target.region;
-  checked.addresses = addresses;
-  checked.origin = target.origin;
-  if (high != 0) {
-    checked.low = from;
-    checked.span = to - from;
-  }
-  checked.base =
-      static_cast<std::int64_t>((checked.pattern == Pattern::consecutive ? base : low) - target.origin);
-  if (target.region->kind == RegionKind::local) { // every lane has its own
-    if (checked.pattern == Pattern::consecutive) checked.pattern = Pattern::scattered;
-    checked.lane_stride = context.local_stride;
-  }
-  return checked;
+  AddressShape shape{addresses, lanes, Size, 64, Pattern::scattered, 0, 0, 0, 0};
+  find_shape(shape);
+  Checked at;
+  if (reaches(context, access, shape, 0, at)) [[likely]]
+    return at;
+  lanes = sort_out_lanes(context, lanes, access, direction, addresses);
+  const Target target = target_of(context, access.space, addresses[std::countr_zero(lanes)]);
+  at.region = target.region;
+  at.addresses = addresses;
+  at.origin = target.origin;
+  if (target.region->kind == RegionKind::local) at.lane_stride = context.local_stride;
+  return at;
 }
 
 } // namespace assay::cpu

@@ -9,8 +9,7 @@
 namespace assay::cpu {
 
 void start_tracking(Region& region) {
-  const std::size_t bytes = region.pieces ? region.bytes : static_cast<std::size_t>(region.end);
-  region.undefined_bits.assign(bytes, false);
+  region.undefined_bits.assign(region.tracked_bytes(), false);
   region.undefined = region.undefined_bits.words();
 }
 

@@ -35,6 +35,14 @@ inline void find_undefined(WarpContext& context, std::uint32_t lanes, const Acce
   if (at.pattern == Pattern::consecutive && lanes == ~0u &&
       !any_in_range(region.undefined, static_cast<std::size_t>(at.base), std::size_t{size} * warp_lanes))
     return;
+  if (at.pattern == Pattern::octets) {
+    bool some = false;
+    for (unsigned octet = 0; octet < octet_count; ++octet)
+      some |=
+          any_in_range(region.undefined, static_cast<std::size_t>(at.offset_of(octet * octet_lanes, size)),
+                       std::size_t{size} * (at.one_place(octet) ? 1 : octet_lanes));
+    if (!some) return;
+  }
   if (at.pattern == Pattern::uniform && !at.lane_stride &&
       !any_in_element(region.undefined, static_cast<std::size_t>(at.base), size))
     return;
@@ -78,6 +86,12 @@ inline void mark_defined(const WarpContext& context, std::uint32_t lanes, const 
   }
   if (at.pattern == Pattern::consecutive && lanes == ~0u && !any)
     return clear_range(region.undefined, static_cast<std::size_t>(at.base), std::size_t{size} * warp_lanes);
+  if (at.pattern == Pattern::octets && !any) {
+    for (unsigned octet = 0; octet < octet_count; ++octet)
+      clear_range(region.undefined, static_cast<std::size_t>(at.offset_of(octet * octet_lanes, size)),
+                  std::size_t{size} * (at.one_place(octet) ? 1 : octet_lanes));
+    return;
+  }
   for (std::uint32_t rest = lanes; rest; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const std::int64_t offset = at.offset_of(lane, size);

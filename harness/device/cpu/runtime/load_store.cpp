@@ -1,4 +1,4 @@
-// assay_load and assay_store: one template instance for each element size and vector length.
+// Loads and stores: one template instance for each element size and vector length.
 #include "harness/base/check.h"
 #include "harness/device/cpu/runtime/access.h"
 #include "harness/device/cpu/runtime/definedness.h"
@@ -29,16 +29,10 @@ template <class T> T read_at(const std::byte* at) {
 }
 
 template <unsigned Bytes, unsigned Vector>
-void load_lanes(WarpContext& context, std::uint32_t& lanes, const Access& access,
-                const std::uint64_t* addresses, Element<Bytes>* values, std::uint32_t* undefined) {
+void read_values(std::uint32_t lanes, const Checked& at, Element<Bytes>* values) {
   using T = Element<Bytes>;
   constexpr unsigned size = Bytes * Vector;
-  const Checked at = check_access<size>(context, lanes, access, Direction::load, addresses);
-  const Region& region = *at.region;
-  const std::byte* data = region.data;
-  if (access.ordering != weak) [[unlikely]]
-    strong_load(context, lanes, access, at, size);
-  if (region.races && context.launch->races_checked()) check_load_race<size>(context, lanes, access, at);
+  const std::byte* data = at.region->data;
   if (at.pattern == Pattern::consecutive && lanes == ~0u) {
     const std::byte* from = data + at.base;
     if constexpr (Vector == 1) {
@@ -55,10 +49,21 @@ void load_lanes(WarpContext& context, std::uint32_t& lanes, const Access& access
       const T value = read_at<T>(data + at.base + v * Bytes);
       for (unsigned lane = 0; lane < warp_lanes; ++lane) values[v * warp_lanes + lane] = value;
     }
-  } else if (lanes == ~0u && at.pattern == Pattern::scattered && !at.lane_stride) {
+  } else if (at.pattern == Pattern::octets && Vector == 1) {
+    for (unsigned octet = 0; octet < octet_count; ++octet) {
+      const unsigned first = octet * octet_lanes;
+      const std::byte* from = data + at.offset_of(first, size);
+      if (!at.one_place(octet)) {
+        std::memcpy(values + first, from, std::size_t{size} * octet_lanes);
+        continue;
+      }
+      const T value = read_at<T>(from);
+      for (unsigned lane = 0; lane < octet_lanes; ++lane) values[first + lane] = value;
+    }
+  } else if (lanes == ~0u && !at.lane_stride) {
     for (unsigned lane = 0; lane < warp_lanes; ++lane)
       for (unsigned v = 0; v < Vector; ++v)
-        values[v * warp_lanes + lane] = read_at<T>(data + (addresses[lane] - at.origin) + v * Bytes);
+        values[v * warp_lanes + lane] = read_at<T>(data + (at.addresses[lane] - at.origin) + v * Bytes);
   } else {
     for (std::uint32_t rest = lanes; rest; rest &= rest - 1) {
       const auto lane = static_cast<unsigned>(std::countr_zero(rest));
@@ -66,40 +71,18 @@ void load_lanes(WarpContext& context, std::uint32_t& lanes, const Access& access
       for (unsigned v = 0; v < Vector; ++v) values[v * warp_lanes + lane] = read_at<T>(from + v * Bytes);
     }
   }
-  if (region.undefined) [[unlikely]]
-    find_undefined<Bytes, Vector>(context, lanes, access, at, undefined);
 }
 
 template <unsigned Bytes, unsigned Vector>
-void store_lanes(WarpContext& context, std::uint32_t& lanes, const Access& access,
-                 const std::uint64_t* addresses, const Element<Bytes>* values,
-                 const std::uint32_t* undefined) {
-  using T = Element<Bytes>;
+void write_values(std::uint32_t lanes, const Checked& at, const Element<Bytes>* values) {
   constexpr unsigned size = Bytes * Vector;
-  const Checked at = check_access<size>(context, lanes, access, Direction::store, addresses);
-  Region& region = *at.region;
-  std::byte* data = region.data;
-  if (region.read_only) [[unlikely]] {
-    refuse_store(context, lanes, access, at, [&](unsigned lane, std::byte* bytes) {
-      for (unsigned v = 0; v < Vector; ++v)
-        std::memcpy(bytes + v * Bytes, &values[v * warp_lanes + lane], Bytes);
-    });
-    return;
-  }
-  if (access.ordering != weak) [[unlikely]]
-    strong_store(context, lanes, access, at, size);
-  if (region.races && context.launch->races_checked())
-    check_store_race<size>(context, lanes, access, at, [&](unsigned lane, std::byte* bytes) {
-      for (unsigned v = 0; v < Vector; ++v)
-        std::memcpy(bytes + v * Bytes, &values[v * warp_lanes + lane], Bytes);
-    });
-  mark_defined<Bytes, Vector>(context, lanes, access, at, values, undefined);
+  std::byte* data = at.region->data;
   if (at.pattern == Pattern::consecutive && lanes == ~0u) {
     std::byte* to = data + at.base;
     if constexpr (Vector == 1) {
       std::memcpy(to, values, std::size_t{size} * warp_lanes);
     } else {
-      T packed[warp_lanes * Vector];
+      Element<Bytes> packed[warp_lanes * Vector];
       for (unsigned v = 0; v < Vector; ++v)
         for (unsigned lane = 0; lane < warp_lanes; ++lane)
           packed[lane * Vector + v] = values[v * warp_lanes + lane];
@@ -113,6 +96,39 @@ void store_lanes(WarpContext& context, std::uint32_t& lanes, const Access& acces
         std::memcpy(to + v * Bytes, &values[v * warp_lanes + lane], Bytes);
     }
   }
+}
+
+template <unsigned Bytes, unsigned Vector>
+void load_lanes(WarpContext& context, std::uint32_t lanes, const Access& access, const Checked& at,
+                Element<Bytes>* values, std::uint32_t* undefined) {
+  const Region& region = *at.region;
+  if (access.ordering != weak) [[unlikely]]
+    strong_load(context, lanes, access, at, Bytes * Vector);
+  if (region.races && context.launch->races_checked())
+    check_load_race<Bytes * Vector>(context, lanes, access, at);
+  read_values<Bytes, Vector>(lanes, at, values);
+  if (region.undefined) [[unlikely]]
+    find_undefined<Bytes, Vector>(context, lanes, access, at, undefined);
+}
+
+template <unsigned Bytes, unsigned Vector>
+void store_lanes(WarpContext& context, std::uint32_t lanes, const Access& access, const Checked& at,
+                 const Element<Bytes>* values, const std::uint32_t* undefined) {
+  constexpr unsigned size = Bytes * Vector;
+  const auto bytes_of = [&](unsigned lane, std::byte* bytes) {
+    for (unsigned v = 0; v < Vector; ++v)
+      std::memcpy(bytes + v * Bytes, &values[v * warp_lanes + lane], Bytes);
+  };
+  if (at.region->read_only) [[unlikely]] {
+    refuse_store(context, lanes, access, at, bytes_of);
+    return;
+  }
+  if (access.ordering != weak) [[unlikely]]
+    strong_store(context, lanes, access, at, size);
+  if (at.region->races && context.launch->races_checked())
+    check_store_race<size>(context, lanes, access, at, bytes_of);
+  mark_defined<Bytes, Vector>(context, lanes, access, at, values, undefined);
+  write_values<Bytes, Vector>(lanes, at, values);
 }
 
 // Calls f<Bytes, Vector>() for the access's shape.
@@ -154,6 +170,13 @@ std::int64_t row_offset(WarpContext& context, const Access& access, std::uint64_
   const bool reaches = region->inside(offset, offset + bytes) || region->enter_piece(offset, offset + bytes);
   const unsigned size = unsigned{access.element_bytes} * access.vector;
   return reaches && base % size == 0 && region->kind != RegionKind::local ? offset : -1;
+}
+
+void add_offset(std::uint64_t (&addresses)[warp_lanes], const AddressShape& shape, std::uint64_t offset) {
+  for (unsigned i = 0; i < warp_lanes; ++i) {
+    const std::uint64_t sum = shape.addresses[i] + offset;
+    addresses[i] = shape.address_bits == 32 ? static_cast<std::uint32_t>(sum) : sum;
+  }
 }
 
 void spread(std::uint64_t (&addresses)[warp_lanes], std::uint64_t base, const Access& access) {
@@ -205,8 +228,8 @@ void assay_load(Warp* warp, std::uint32_t lanes, const Access* access, const std
     for (unsigned v = 0; v < Vector; ++v) undefined[v] = 0;
     while (lanes) {
       std::uint32_t part = lanes;
-      load_lanes<Bytes, Vector>(context, part, *access, addresses, static_cast<Element<Bytes>*>(values),
-                                undefined);
+      const Checked at = check_access<Bytes * Vector>(context, part, *access, Direction::load, addresses);
+      load_lanes<Bytes, Vector>(context, part, *access, at, static_cast<Element<Bytes>*>(values), undefined);
       lanes &= ~part;
     }
   });
@@ -218,11 +241,41 @@ void assay_store(Warp* warp, std::uint32_t lanes, const Access* access, const st
   for_shape(*access, [&]<unsigned Bytes, unsigned Vector>() {
     while (lanes) {
       std::uint32_t part = lanes;
-      store_lanes<Bytes, Vector>(context, part, *access, addresses,
-                                 static_cast<const Element<Bytes>*>(values), undefined);
+      const Checked at = check_access<Bytes * Vector>(context, part, *access, Direction::store, addresses);
+      store_lanes<Bytes, Vector>(context, part, *access, at, static_cast<const Element<Bytes>*>(values),
+                                 undefined);
       lanes &= ~part;
     }
   });
+}
+
+void assay_load_shaped(Warp* warp, const Access* access, const AddressShape* shape, std::uint64_t offset,
+                       void* values, std::uint32_t* undefined) {
+  WarpContext& context = context_of(warp);
+  Checked at;
+  if (shape->lanes != 0 && reaches(context, *access, *shape, offset, at)) [[likely]]
+    return for_shape(*access, [&]<unsigned Bytes, unsigned Vector>() {
+      for (unsigned v = 0; v < Vector; ++v) undefined[v] = 0;
+      load_lanes<Bytes, Vector>(context, shape->lanes, *access, at, static_cast<Element<Bytes>*>(values),
+                                undefined);
+    });
+  std::uint64_t addresses[warp_lanes];
+  add_offset(addresses, *shape, offset);
+  assay_load(warp, shape->lanes, access, addresses, values, undefined);
+}
+
+void assay_store_shaped(Warp* warp, const Access* access, const AddressShape* shape, std::uint64_t offset,
+                        const void* values, const std::uint32_t* undefined) {
+  WarpContext& context = context_of(warp);
+  Checked at;
+  if (shape->lanes != 0 && reaches(context, *access, *shape, offset, at)) [[likely]]
+    return for_shape(*access, [&]<unsigned Bytes, unsigned Vector>() {
+      store_lanes<Bytes, Vector>(context, shape->lanes, *access, at,
+                                 static_cast<const Element<Bytes>*>(values), undefined);
+    });
+  std::uint64_t addresses[warp_lanes];
+  add_offset(addresses, *shape, offset);
+  assay_store(warp, shape->lanes, access, addresses, values, undefined);
 }
 
 } // namespace assay::cpu

@@ -65,40 +65,51 @@ bool before(const RaceAccess& race, AccessRecord record, unsigned lane) {
 
 } // namespace
 
-RaceAccess begin_race_check(WarpContext& context, std::uint32_t lanes, const Access& access,
-                            const Checked& at, unsigned log2_size, bool writes) {
+void prepare_race_check(WarpContext& context, const Region& region, unsigned log2_size) {
   Segments& segments = context.launch->segments;
-  Region& region = *at.region;
   Block& block = *context.block;
   segments.make_room();
   if (context.segment < std::max(block.barrier_floor, segments.floor())) {
     context.trusted_segment = context.latest_segment;
     context.latest_segment = context.segment = segments.add(block.number, context.warp.warp_index);
   }
-  Segment& segment = segments.at(context.segment);
-  (writes ? segment.wrote_at : segment.read_at) = access.site;
-  RaceShadow& shadow = *region.races;
-  const std::size_t bytes = region.pieces ? region.bytes : static_cast<std::size_t>(region.end);
-  if (shadow.shift > log2_size || shadow.generation != segments.generation() ||
-      shadow.writes.size() < (bytes >> shadow.shift) + 1)
-    shadow.prepare(bytes, log2_size, segments.generation());
-  const std::uint32_t floor =
-      region.kind == RegionKind::shared ? std::max(block.barrier_floor, segments.floor()) : segments.floor();
-  const bool strong = access.ordering != weak;
-  return {context,
-          access,
-          at,
-          shadow,
-          lanes,
-          first_record(floor),
-          first_record(context.segment) + (strong ? record_strong : 0),
-          strong};
+  if (!region.races->ready(region.tracked_bytes(), log2_size, segments.generation()))
+    region.races->prepare(region.tracked_bytes(), log2_size, segments.generation());
+}
+
+void note_reader(const RaceAccess& race, AccessRecord& reader, AccessRecord mine) {
+  if (reader == mine) return;
+  Segments& segments = race.context.launch->segments;
+  const std::uint32_t my_segment = segment_of(race.mine);
+  const AccessRecord strength =
+      race.strong ? reader & record_strong : 0; // together strong only where both are
+  if (reader >= race.floor && segment_of(reader) == my_segment) {
+    reader = first_record(my_segment) + strength +
+             (lane_of(reader) == lane_of(mine) ? lane_of(mine) : several_lanes);
+  } else if (before(race, reader, lane_of(mine))) {
+    reader = mine;
+  } else {
+    const bool same_block = segments.at(segment_of(reader)).block == race.context.block->number;
+    const std::uint32_t several =
+        same_block ? segments.several_in_block(*race.context.block) : segments.several_in_grid();
+    segments.at(several).read_at = race.access.site;
+    reader = first_record(several) + strength + several_lanes;
+  }
+}
+
+void note_readers(const RaceAccess& race, AccessRecord* readers, const Records& mine) {
+  for (unsigned k = 0; k < octet_lanes; ++k) {
+    const AccessRecord was = readers[k];
+    note_reader(race, readers[k], mine[k]);
+    // what this found of one granule mostly holds for the next
+    const AccessRecord several = readers[k];
+    if (lane_of(several) != several_lanes || segment_of(several) == segment_of(race.mine)) continue;
+    while (k + 1 < octet_lanes && segment_of(readers[k + 1]) == segment_of(was)) readers[++k] = several;
+  }
 }
 
 void check_lanes_loaded(const RaceAccess& race) {
-  Segments& segments = race.context.launch->segments;
   const unsigned size = unsigned{race.access.element_bytes} * race.access.vector;
-  const std::uint32_t my_segment = segment_of(race.mine);
   for (std::uint32_t rest = race.lanes; rest; rest &= rest - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(rest));
     const auto offset = static_cast<std::size_t>(race.at.offset_of(lane, size));
@@ -107,24 +118,7 @@ void check_lanes_loaded(const RaceAccess& race) {
       const AccessRecord w = race.shadow.writes[cell];
       if (!(race.strong && (w & record_strong)) && !before(race, w, lane))
         report(race, lane, static_cast<std::int64_t>(cell << race.shadow.shift), w, true, false, false);
-      AccessRecord& r = race.shadow.reads[cell];
-      const AccessRecord mine = race.mine + lane;
-      if (r == mine) continue;
-      const AccessRecord strength =
-          race.strong ? r & record_strong : 0; // together strong only where both are
-      if (r >= race.floor && segment_of(r) == my_segment) {
-        r = first_record(my_segment) + strength + (lane_of(r) == lane ? lane : several_lanes);
-      } else if (before(race, r, lane)) {
-        r = mine;
-      } else {
-        const Segment other = segments.at(segment_of(r));
-        const bool same_block = other.block == race.context.block->number;
-        const std::uint32_t several =
-            same_block ? segments.several_in_block(*race.context.block) : segments.several_in_grid();
-        Segment& merged = segments.at(several);
-        merged.read_at = race.access.site;
-        r = first_record(several) + strength + several_lanes;
-      }
+      note_reader(race, race.shadow.reads[cell], race.mine + lane);
     }
   }
 }

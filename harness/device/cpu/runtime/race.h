@@ -5,8 +5,10 @@
 
 #include "harness/device/cpu/runtime/access.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 namespace assay::cpu {
 
@@ -27,100 +29,145 @@ struct RaceAccess {
 void check_lanes_loaded(const RaceAccess& race);
 void check_lanes_stored(const RaceAccess& race, const std::byte* const* new_bytes);
 
-RaceAccess begin_race_check(WarpContext& context, std::uint32_t lanes, const Access& access,
-                            const Checked& at, unsigned log2_size, bool writes);
+// Where no segment or shadow is ready for the access.
+void prepare_race_check(WarpContext& context, const Region& region, unsigned log2_size);
 
-// 1 where the record is neither old enough, nor `mine`, nor of the segment known to come before.
-inline std::uint32_t suspicious(AccessRecord record, AccessRecord mine, AccessRecord floor,
-                                std::uint32_t trusted) {
-  return static_cast<std::uint32_t>(record >= floor) & static_cast<std::uint32_t>(record != mine) &
-         static_cast<std::uint32_t>((record >> record_segment_shift) != trusted);
+inline RaceAccess begin_race_check(WarpContext& context, std::uint32_t lanes, const Access& access,
+                                   const Checked& at, unsigned log2_size, bool writes) {
+  Segments& segments = context.launch->segments;
+  const Region& region = *at.region;
+  RaceShadow& shadow = *region.races;
+  if (segments.full() || context.segment < context.block->barrier_floor ||
+      context.segment < segments.floor() ||
+      !shadow.ready(region.tracked_bytes(), log2_size, segments.generation())) [[unlikely]]
+    prepare_race_check(context, region, log2_size);
+  Segment& segment = segments.at(context.segment);
+  (writes ? segment.wrote_at : segment.read_at) = access.site;
+  const std::uint32_t floor = region.kind == RegionKind::shared
+                                  ? std::max(context.block->barrier_floor, segments.floor())
+                                  : segments.floor();
+  const bool strong = access.ordering != weak;
+  return {context,
+          access,
+          at,
+          shadow,
+          lanes,
+          first_record(floor),
+          first_record(context.segment) + (strong ? record_strong : 0),
+          strong};
 }
 
-// Half a warp, from lane `half` on, that reads consecutive places or one place, as the tiles of a matrix
-// product do.
-template <unsigned Size>
-inline bool half_is_clean(const RaceAccess& race, unsigned half, AccessRecord several) {
-  const Checked& at = race.at;
-  const AccessRecord* writes = race.shadow.writes.data();
-  AccessRecord* reads = race.shadow.reads.data();
+// Eight records at once: what a vector register holds.
+using Records = AccessRecord __attribute__((vector_size(octet_lanes * sizeof(AccessRecord))));
+inline constexpr Records octet_numbers = {0, 1, 2, 3, 4, 5, 6, 7};
+inline Records read_records(const AccessRecord* from) {
+  Records records;
+  std::memcpy(&records, from, sizeof records);
+  return records;
+}
+inline void write_records(AccessRecord* to, Records records) { std::memcpy(to, &records, sizeof records); }
+inline bool any(Records truth) { return __builtin_reduce_or(truth) != 0; }
+inline Records truth(auto comparison) { return __builtin_convertvector(comparison, Records); }
+
+// True where the record is neither old enough, nor `mine`, nor of the segment known to come before.
+inline bool suspicious(AccessRecord record, AccessRecord mine, AccessRecord floor, std::uint32_t trusted) {
+  return record >= floor && record != mine && segment_of(record) != trusted;
+}
+inline Records suspicious(Records records, Records mine, AccessRecord floor, std::uint32_t trusted) {
+  return truth(records >= (Records{} + floor)) & truth(records != mine) &
+         truth((records >> record_segment_shift) != (Records{} + trusted));
+}
+
+// One reader more of a granule; eight in a row. The slow ways, which look at the segment table.
+void note_reader(const RaceAccess& race, AccessRecord& reader, AccessRecord mine);
+void note_readers(const RaceAccess& race, AccessRecord* readers, const Records& mine);
+
+// The fast ways take weak accesses and end where they find something suspicious; then all goes lane by lane.
+// Several reads of one granule become one record: by one lane, by several of the warp, by several warps.
+
+inline bool read_is_clean(const RaceAccess& race, std::size_t cell, AccessRecord mine) {
   const std::uint32_t trusted = race.context.trusted_segment;
-  const AccessRecord by_lanes = (race.mine & ~63u) | several_lanes;
-  const std::size_t first = (at.addresses[half] - at.origin) / Size;
-  if (at.addresses[half] ==
-      at.addresses[half + 1]) { // a lane's own earlier write: rare, and left to the slow way
-    const AccessRecord r = reads[first];
-    const bool fresh = r < race.floor || (r >> record_segment_shift) == trusted, own = (r ^ race.mine) < 128;
-    reads[first] = fresh || own ? by_lanes : r;
-    return !suspicious(writes[first], by_lanes, race.floor, trusted) && (fresh || own || r == several);
-  }
-  std::uint32_t bad = 0;
-  for (unsigned i = 0; i < 16; ++i) {
-    const AccessRecord r = reads[first + i], mine = race.mine + half + i;
-    const std::uint32_t fresh = static_cast<std::uint32_t>(r < race.floor) |
-                                static_cast<std::uint32_t>((r >> record_segment_shift) == trusted);
-    const std::uint32_t own = static_cast<std::uint32_t>((r ^ mine) < 128);
-    bad |= suspicious(writes[first + i], mine, race.floor, trusted);
-    bad |= static_cast<std::uint32_t>(!(fresh | own)) & static_cast<std::uint32_t>(r != several);
-    reads[first + i] = fresh ? mine : own ? (r == mine ? mine : by_lanes) : r;
-  }
-  return !bad;
+  if (suspicious(race.shadow.writes[cell], mine, race.floor, trusted)) return false;
+  AccessRecord& reader = race.shadow.reads[cell];
+  if (reader < race.floor || segment_of(reader) == trusted)
+    reader = mine;
+  else if (reader != mine)
+    note_reader(race, reader, mine);
+  return true;
 }
 
-// The fast ways take weak accesses of all 32 lanes that find nothing suspicious; the rest goes lane by lane.
+// Eight granules from `cell` on, each with the record that would be its.
+inline bool reads_are_clean(const RaceAccess& race, std::size_t cell, Records mine) {
+  const std::uint32_t trusted = race.context.trusted_segment;
+  if (any(suspicious(read_records(race.shadow.writes.data() + cell), mine, race.floor, trusted)))
+    return false;
+  AccessRecord* readers = race.shadow.reads.data() + cell;
+  const Records before = read_records(readers);
+  const AccessRecord several = first_record(race.context.block->several) + several_lanes;
+  const AccessRecord by_lanes = race.mine + several_lanes;
+  const Records fresh = truth(before < (Records{} + race.floor)) |
+                        truth((before >> record_segment_shift) == (Records{} + trusted));
+  const Records same = truth(before == mine) | truth(before == (Records{} + several));
+  const Records own = truth((before ^ mine) < (Records{} + record_strong)) & ~same; // of another lane
+  if (any(~(fresh | same | own)))
+    note_readers(race, readers, mine);
+  else
+    write_records(readers,
+                  (fresh & mine) | (own & ~fresh & (Records{} + by_lanes)) | (~(fresh | own) & before));
+  return true;
+}
+
 template <unsigned Size> inline bool load_is_clean(const RaceAccess& race) {
   const Checked& at = race.at;
-  const AccessRecord* writes = race.shadow.writes.data();
-  AccessRecord* reads = race.shadow.reads.data();
-  const std::uint32_t trusted = race.context.trusted_segment;
-  const AccessRecord several = first_record(race.context.block->several) + several_lanes;
-  const unsigned finer = std::countr_zero(Size) - race.shadow.shift; // log2 of the granules a lane
-  if (at.pattern == Pattern::consecutive && race.lanes == ~0u) {
-    const std::size_t first = static_cast<std::size_t>(at.base) >> race.shadow.shift;
-    const unsigned count = warp_lanes << finer;
-    std::uint32_t bad = 0, not_several = 0;
-    for (unsigned k = 0; k < count; ++k) {
-      const AccessRecord mine = race.mine + (k >> finer);
-      bad |= suspicious(writes[first + k], mine, race.floor, trusted);
-      not_several |= suspicious(reads[first + k], mine, race.floor, trusted);
-    }
-    if (bad) return false;
-    if (!not_several) {
-      for (unsigned k = 0; k < count; ++k) reads[first + k] = race.mine + (k >> finer);
-      return true;
-    }
-    not_several = 0;
-    for (unsigned k = 0; k < count; ++k) not_several |= reads[first + k] ^ several;
-    return !not_several;
+  const unsigned shift = race.shadow.shift;
+  const unsigned finer = std::countr_zero(Size) - shift; // log2 of the granules a lane
+  const unsigned cells = 1u << finer;
+  if (at.lane_stride != 0) return false;
+  const AccessRecord by_lanes = race.mine + several_lanes;
+  if (at.pattern == Pattern::uniform) {
+    const bool one_lane = (race.lanes & (race.lanes - 1)) == 0;
+    const AccessRecord mine =
+        one_lane ? race.mine + static_cast<unsigned>(std::countr_zero(race.lanes)) : by_lanes;
+    const std::size_t first = static_cast<std::size_t>(at.base) >> shift;
+    bool clean = true;
+    for (unsigned k = 0; k < cells; ++k) clean &= read_is_clean(race, first + k, mine);
+    return clean;
   }
-  if (finer != 0 || at.lane_stride) return false;
-  if (at.pattern == Pattern::scattered && race.lanes == ~0u) {
-    if (at.halves != Halves::neither) {
-      const bool first = half_is_clean<Size>(race, 0, several),
-                 second = half_is_clean<Size>(race, 16, several);
-      return first && second;
+  if (race.lanes == ~0u && at.pattern != Pattern::scattered) {
+    for (unsigned octet = 0; octet < octet_count; ++octet) {
+      const unsigned lane = octet * octet_lanes;
+      const std::size_t first = static_cast<std::size_t>(at.offset_of(lane, Size)) >> shift;
+      if (at.pattern == Pattern::octets && at.one_place(octet)) {
+        for (unsigned k = 0; k < cells; ++k)
+          if (!read_is_clean(race, first + k, by_lanes)) return false;
+        continue;
+      }
+      for (unsigned k = 0; k < cells; ++k) { // eight cells at a time
+        const Records lanes = ((octet_numbers + k * octet_lanes) >> finer) + lane;
+        if (!reads_are_clean(race, first + std::size_t{k} * octet_lanes, lanes + race.mine)) return false;
+      }
     }
-    std::uint32_t bad = 0;
-    for (unsigned i = 0; i < warp_lanes; ++i) {
-      const std::size_t cell = (at.addresses[i] - at.origin) / Size;
-      const AccessRecord r = reads[cell], mine = race.mine + i;
-      const bool fresh = r < race.floor || (r >> record_segment_shift) == trusted, own = (r ^ mine) < 128;
-      bad |= suspicious(writes[cell], mine, race.floor, trusted);
-      bad |= static_cast<std::uint32_t>(!fresh & !own & (r != several));
-      const AccessRecord by_lanes = r == mine ? mine : (mine & ~63u) | several_lanes;
-      reads[cell] = fresh ? mine : own ? by_lanes : r;
-    }
-    return !bad;
+    return true;
   }
-  if (at.pattern != Pattern::uniform) return false;
-  const std::size_t cell = static_cast<std::size_t>(at.base) / Size;
-  AccessRecord& r = reads[cell];
-  const bool one_lane = (race.lanes & (race.lanes - 1)) == 0;
-  const AccessRecord mine =
-      race.mine + (one_lane ? static_cast<unsigned>(std::countr_zero(race.lanes)) : several_lanes);
-  if (suspicious(writes[cell], mine, race.floor, trusted)) return false;
-  if (r < race.floor || (r >> record_segment_shift) == trusted) r = mine;
-  return r == mine || r == race.mine + several_lanes || r == several;
+  for (std::uint32_t rest = race.lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::size_t first = static_cast<std::size_t>(at.offset_of(lane, Size)) >> shift;
+    for (unsigned k = 0; k < cells; ++k)
+      if (!read_is_clean(race, first + k, race.mine + lane)) return false;
+  }
+  return true;
+}
+
+inline bool octets_apart(const Checked& at, unsigned size) {
+  for (unsigned a = 0; a < octet_count; ++a) {
+    if (at.one_place(a)) return false;
+    for (unsigned b = 0; b < a; ++b) {
+      const std::uint64_t distance = at.addresses[a * octet_lanes] - at.addresses[b * octet_lanes];
+      const std::uint64_t reach = std::uint64_t{octet_lanes} * size;
+      if (distance < reach || std::uint64_t{0} - distance < reach) return false;
+    }
+  }
+  return true;
 }
 
 template <unsigned Size> inline bool store_is_clean(const RaceAccess& race) {
@@ -128,33 +175,46 @@ template <unsigned Size> inline bool store_is_clean(const RaceAccess& race) {
   AccessRecord* writes = race.shadow.writes.data();
   const AccessRecord* reads = race.shadow.reads.data();
   const std::uint32_t trusted = race.context.trusted_segment;
-  const unsigned finer = std::countr_zero(Size) - race.shadow.shift;
-  if (race.lanes != ~0u) return false;
-  std::uint32_t bad = 0;
-  if (at.pattern == Pattern::consecutive) {
-    const std::size_t first = static_cast<std::size_t>(at.base) >> race.shadow.shift;
-    const unsigned count = warp_lanes << finer;
-    for (unsigned k = 0; k < count; ++k) {
-      const AccessRecord mine = race.mine + (k >> finer);
-      bad |= suspicious(writes[first + k], mine, race.floor, trusted) |
-             suspicious(reads[first + k], mine, race.floor, trusted);
-    }
-    if (bad) return false;
-    for (unsigned k = 0; k < count; ++k) writes[first + k] = race.mine + (k >> finer);
+  const unsigned shift = race.shadow.shift;
+  const unsigned finer = std::countr_zero(Size) - shift;
+  if (race.lanes == ~0u &&
+      (at.pattern == Pattern::consecutive || (at.pattern == Pattern::octets && octets_apart(at, Size)))) {
+    const auto for_octets = [&](auto&& visit) { // visit(first of eight cells, their records)
+      for (unsigned octet = 0; octet < octet_count; ++octet) {
+        const unsigned lane = octet * octet_lanes;
+        const std::size_t first = static_cast<std::size_t>(at.offset_of(lane, Size)) >> shift;
+        for (unsigned k = 0; k < 1u << finer; ++k)
+          visit(first + std::size_t{k} * octet_lanes,
+                ((octet_numbers + k * octet_lanes) >> finer) + lane + race.mine);
+      }
+    };
+    Records bad{};
+    for_octets([&](std::size_t cell, Records mine) {
+      bad |= suspicious(read_records(writes + cell), mine, race.floor, trusted) |
+             suspicious(read_records(reads + cell), mine, race.floor, trusted);
+    });
+    if (any(bad)) return false;
+    for_octets([&](std::size_t cell, Records mine) { write_records(writes + cell, mine); });
     return true;
   }
-  if (at.pattern != Pattern::scattered || finer != 0 || at.lane_stride) return false;
+  if (finer != 0 || at.lane_stride != 0) return false;
   AccessRecord before[warp_lanes];
-  for (unsigned i = 0; i < warp_lanes; ++i) {
-    const std::size_t cell = (at.addresses[i] - at.origin) / Size;
-    const AccessRecord mine = race.mine + i;
-    before[i] = writes[cell];
-    bad |=
-        suspicious(before[i], mine, race.floor, trusted) | suspicious(reads[cell], mine, race.floor, trusted);
+  bool bad = false;
+  const auto cell_of = [&](unsigned lane) {
+    return static_cast<std::size_t>(at.offset_of(lane, Size)) >> shift;
+  };
+  for (std::uint32_t rest = race.lanes; rest != 0; rest &= rest - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
+    const std::size_t cell = cell_of(lane);
+    const AccessRecord mine = race.mine + lane;
+    before[lane] = writes[cell];
+    bad |= suspicious(before[lane], mine, race.floor, trusted) ||
+           suspicious(reads[cell], mine, race.floor, trusted);
     writes[cell] = mine; // at once: two lanes at one place are seen
   }
   if (!bad) return true;
-  for (unsigned i = warp_lanes; i-- > 0;) writes[(at.addresses[i] - at.origin) / Size] = before[i];
+  for (unsigned lane = warp_lanes; lane-- > 0;)
+    if ((race.lanes >> lane & 1) != 0) writes[cell_of(lane)] = before[lane];
   return false;
 }
 

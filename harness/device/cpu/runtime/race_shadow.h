@@ -24,6 +24,11 @@ struct RaceShadow {
   std::uint32_t generation = 0; // of the segment numbers in the records
   std::vector<AccessRecord> writes, reads;
 
+  // Whether there are records of a granule of at most 2^log2_size for all of `bytes`.
+  bool ready(std::size_t bytes, unsigned log2_size, std::uint32_t current_generation) const {
+    return shift <= log2_size && generation == current_generation && bytes >> shift < writes.size();
+  }
+
   // A new owner of the memory; the records are stale by their segments.
   void start() { shift = unset; }
   // Makes room for `bytes` at a granule of at most 2^log2_size; records split with their granule.

@@ -59,6 +59,7 @@ struct Region {
   Site stored_undefined_site{};
   ByteBits tainted; // bytes whose last undefined value was stored, not just never written; empty until one is
 
+  std::size_t tracked_bytes() const { return pieces ? bytes : static_cast<std::size_t>(end); }
   bool inside(std::int64_t low, std::int64_t high) const { return low >= begin && high <= end; }
   // Moves [begin, end) to the piece that holds [low, high); false where none does.
   bool enter_piece(std::int64_t low, std::int64_t high);

@@ -35,7 +35,7 @@ void Segments::start_launch() {
 }
 
 void Segments::make_room() {
-  if (segments_.size() < max_segments) return;
+  if (!full()) return;
   segments_.clear();
   floor_ = next_;
   several_in_grid_ = 0;

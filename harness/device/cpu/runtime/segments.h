@@ -50,6 +50,7 @@ class Segments {
   Segment& at(std::uint32_t segment) { return segments_[segment - floor_]; }
   // False once a launch has used up the numbers: from then on it is not checked.
   bool active() const { return next_ < max_segment_number - 4096; }
+  bool full() const { return segments_.size() >= max_segments; }
   // Between accesses: forgets old segments where there are too many.
   void make_room();
   std::uint32_t add(std::uint64_t block, std::uint32_t warp);
