@@ -2,6 +2,7 @@
 
 #include "harness/base/check.h"
 #include "harness/base/hash.h"
+#include "harness/compile/compile.h"
 #include "harness/device/cpu/emit/compile.h"
 #include "harness/device/cpu/runtime/engine.h"
 
@@ -26,7 +27,10 @@ class CpuProgram final : public Program {
 
 class CpuDevice final : public Device {
  public:
-  explicit CpuDevice(cpu::Engine::Checks checks) { engine_.set_checks(checks); }
+  CpuDevice(cpu::Engine::Checks checks, std::filesystem::path cache_dir, bool machine_code)
+      : cache_dir_(std::move(cache_dir)), machine_code_(machine_code) {
+    engine_.set_checks(checks);
+  }
 
   std::string name() const override { return "cpu"; }
 
@@ -36,6 +40,8 @@ class CpuDevice final : public Device {
     cpu::EmitOptions options;
     options.reserve_slot = [this] { return engine_.reserve_slot(); };
     options.compare_enabled = &compare_enabled_;
+    options.cache_dir = cache_dir_;
+    options.machine_code = machine_code_;
     ASSAY_TRY(auto code, cpu::compile_ptx(source, options));
     auto program = std::make_shared<CpuProgram>(std::move(code));
     programs_.emplace(key, program);
@@ -51,6 +57,7 @@ class CpuDevice final : public Device {
   Result<LaunchReport> launch(Program& program, const LaunchSpec& spec) override {
     auto* known = dynamic_cast<CpuProgram*>(&program);
     ASSAY_CHECK(known != nullptr, "a program of another device was launched on the CPU device");
+    ASSAY_CHECK(machine_code_, "this device only loads");
     cpu::CompiledModule& module = known->code->module;
     const auto entry =
         std::ranges::find(module.entries, spec.entry,
@@ -80,6 +87,8 @@ class CpuDevice final : public Device {
   }
 
  private:
+  std::filesystem::path cache_dir_;
+  bool machine_code_;
   std::uint32_t compare_enabled_ = 0;
   cpu::Engine engine_;
   std::unordered_map<std::string, std::shared_ptr<CpuProgram>> programs_;
@@ -88,10 +97,17 @@ class CpuDevice final : public Device {
 
 } // namespace
 
-Result<std::unique_ptr<Device>> make_cpu_device() { return make_cpu_device(true, true); }
+Result<std::unique_ptr<Device>> make_cpu_device() {
+  return std::make_unique<CpuDevice>(cpu::Engine::Checks{}, default_cache_dir(), true);
+}
+
+std::unique_ptr<Device> make_loading_device() {
+  return std::make_unique<CpuDevice>(cpu::Engine::Checks{}, std::filesystem::path(), false);
+}
 
 Result<std::unique_ptr<Device>> make_cpu_device(bool check_races, bool check_undefined) {
-  return std::make_unique<CpuDevice>(cpu::Engine::Checks{.races = check_races, .undefined = check_undefined});
+  return std::make_unique<CpuDevice>(cpu::Engine::Checks{.races = check_races, .undefined = check_undefined},
+                                     std::filesystem::path(), true);
 }
 
 } // namespace assay

@@ -1,5 +1,6 @@
 #include "harness/device/cpu/emit/compile.h"
 
+#include "harness/device/cpu/emit/cas_loops.h"
 #include "harness/device/cpu/emit/function_emitter.h"
 #include "harness/device/cpu/emit/machine.h"
 #include "harness/device/cpu/emit/register_parameters.h"
@@ -21,6 +22,7 @@ void simplify(ptx::Module& module) {
   pass_in_variables(module);
   for (ptx::Function& function : module.functions) {
     fold_constants(function);
+    relax_reads_of_swaps(function);
     branch_around_guarded_waits(function);
     drop_unused_registers(function);
   }
@@ -110,7 +112,7 @@ Result<void> fill_callees(const ptx::Module& module, CompiledProgram& program) {
 }
 
 Result<void> emit(const ptx::Module& module, const Layout& layout, CodeData& data, llvm::Module& into,
-                  std::uint32_t& block_count) {
+                  std::uint32_t& block_count, std::vector<std::pair<std::string, const void*>>& symbols) {
   LaneBuilder lanes(into);
   ModuleScope scope{module, layout, data, lanes, 0, host_has_avx512()};
   std::vector<std::pair<const ptx::Function*, llvm::Function*>> functions;
@@ -125,6 +127,8 @@ Result<void> emit(const ptx::Module& module, const Layout& layout, CodeData& dat
     ASSAY_TRY_VOID(FunctionEmitter(scope, *function, std::move(blocks)).run(made));
   }
   block_count = scope.first_block;
+  for (const void* address : lanes.data())
+    symbols.emplace_back(LaneBuilder::data_symbol(symbols.size()), address);
   return {};
 }
 
@@ -143,22 +147,29 @@ Result<std::unique_ptr<CompiledProgram>> compile_ptx(const PtxSource& source, co
   auto program = std::make_unique<CompiledProgram>();
   program->data.compare_enabled = options.compare_enabled;
   ASSAY_TRY(program->machine, Machine::make());
-  auto context = std::make_unique<llvm::LLVMContext>();
-  note_large_frames(*context, program->large_frames);
-  auto ir = std::make_unique<llvm::Module>("ptx", *context);
-  program->machine->prepare(*ir);
+  llvm::LLVMContext context;
+  note_large_frames(context, program->large_frames);
+  llvm::Module ir("ptx", context);
+  program->machine->prepare(ir);
   CompiledModule& compiled = program->module;
-  ASSAY_TRY_VOID(emit(module, layout, program->data, *ir, compiled.block_count));
-  ASSAY_TRY_VOID(program->machine->add({std::move(ir), std::move(context)}, options.on_ir));
+  std::vector<std::pair<std::string, const void*>> data;
+  ASSAY_TRY_VOID(emit(module, layout, program->data, ir, compiled.block_count, data));
+  if (options.machine_code) {
+    ASSAY_TRY_VOID(program->machine->define(data));
+    const auto frames_fit = [&] { return check_frames(module, program->large_frames).has_value(); };
+    ASSAY_TRY_VOID(program->machine->add(ir, CodeCache(options.cache_dir), frames_fit, options.on_ir));
+  }
 
   for (const ptx::Function& function : module.functions) {
     if (!function.entry || !function.defined) continue;
     CompiledEntry entry = describe(function, layout);
-    ASSAY_TRY(void* address, program->machine->find(symbol_of(function)));
-    entry.function = reinterpret_cast<WarpFunction>(address);
+    if (options.machine_code) {
+      ASSAY_TRY(void* address, program->machine->find(symbol_of(function)));
+      entry.function = reinterpret_cast<WarpFunction>(address);
+    }
     compiled.entries.push_back(std::move(entry));
   }
-  ASSAY_TRY_VOID(fill_callees(module, *program));
+  if (options.machine_code) ASSAY_TRY_VOID(fill_callees(module, *program));
   ASSAY_TRY_VOID(check_frames(module, program->large_frames));
   compiled.variables = layout.take_variables();
   if (!module.files.empty()) compiled.files.assign(module.files.begin() + 1, module.files.end());

@@ -6,6 +6,7 @@
 #include "harness/device/cpu/emit/code_data.h"
 #include "harness/device/cpu/runtime/engine.h"
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -18,6 +19,8 @@ struct EmitOptions {
   const std::uint32_t* compare_enabled =
       nullptr; // not 0 while comparisons should tell the hook; outlives the code
   std::function<void(const std::string&)> on_ir; // sees the optimised LLVM IR; optional
+  std::filesystem::path cache_dir;               // of machine code; empty: none is kept
+  bool machine_code = true; // false: only what can be said of the PTX; entries have no function
 };
 
 // Code and the constant data behind it; both live with this object.

@@ -71,8 +71,12 @@ llvm::CallInst* LaneBuilder::call_no_return(std::string_view name, std::initiali
 }
 
 Value* LaneBuilder::pointer(const void* address) {
-  return llvm::ConstantExpr::getIntToPtr(ir.getInt64(reinterpret_cast<std::uint64_t>(address)),
-                                         ir.getPtrTy());
+  const auto [known, is_new] = data_symbols_.try_emplace(address, nullptr);
+  if (is_new) {
+    known->second = module_.getOrInsertGlobal(data_symbol(data_.size()), ir.getInt8Ty());
+    data_.push_back(address);
+  }
+  return known->second;
 }
 
 llvm::AllocaInst* LaneBuilder::slot(Type* type, std::uint64_t count) {

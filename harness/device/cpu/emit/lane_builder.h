@@ -9,7 +9,9 @@
 
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace assay::cpu {
@@ -53,7 +55,8 @@ class LaneBuilder {
   // Declares (once) and calls a C function with the given values.
   llvm::Value* call(std::string_view name, llvm::Type* result, std::initializer_list<llvm::Value*> args);
   llvm::CallInst* call_no_return(std::string_view name, std::initializer_list<llvm::Value*> args);
-  llvm::Value* pointer(const void* address); // constant data that lives as long as the code
+  // Constant data that lives as long as the code: a symbol, so that the code is the same in every process.
+  llvm::Value* pointer(const void* address);
 
   // Stack space for the whole function; set where the function begins.
   void set_frame(llvm::BasicBlock* entry) {
@@ -66,11 +69,16 @@ class LaneBuilder {
                           int mode = -1);
   llvm::Value* scratch(unsigned index); // 32 x 8 bytes
   llvm::Module& module() { return module_; }
+  // What pointer() was given: number k is the symbol data_symbol(k).
+  const std::vector<const void*>& data() const { return data_; }
+  static std::string data_symbol(std::size_t number) { return "assay_data_" + std::to_string(number); }
 
  private:
   llvm::Module& module_;
   llvm::BasicBlock* frame_ = nullptr;
   std::vector<llvm::Value*> scratch_;
+  std::vector<const void*> data_;
+  std::unordered_map<const void*, llvm::Value*> data_symbols_;
 };
 
 } // namespace assay::cpu

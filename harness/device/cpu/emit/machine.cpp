@@ -5,7 +5,7 @@
 
 #include <llvm/Analysis/CGSCCPassManager.h>
 #include <llvm/ExecutionEngine/Orc/AbsoluteSymbols.h>
-#include <llvm/ExecutionEngine/Orc/ThreadSafeModule.h>
+#include <llvm/ExecutionEngine/Orc/CompileUtils.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -17,6 +17,7 @@
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
 
 #include <functional>
+#include <malloc.h>
 #include <mutex>
 
 namespace assay::cpu {
@@ -84,6 +85,8 @@ Result<std::unique_ptr<Machine>> Machine::make() {
   if (!host) return llvm_error(host.takeError());
   host->setCodeGenOptLevel(llvm::CodeGenOptLevel::Less);
   host->getOptions().AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  host->setRelocationModel(llvm::Reloc::PIC_); // what the JIT's linker wants
+  host->setCodeModel(llvm::CodeModel::Small);
   auto target = host->createTargetMachine();
   if (!target) return llvm_error(target.takeError());
   machine->target_ = std::move(*target);
@@ -110,9 +113,32 @@ void Machine::prepare(llvm::Module& module) const {
   module.setTargetTriple(target_->getTargetTriple());
 }
 
-Result<void> Machine::add(llvm::orc::ThreadSafeModule code,
+Result<void> Machine::define(const std::vector<std::pair<std::string, const void*>>& symbols) {
+  llvm::orc::SymbolMap map;
+  for (const auto& [name, address] : symbols)
+    map[jit_->mangleAndIntern(name)] = {llvm::orc::ExecutorAddr::fromPtr(address),
+                                        llvm::JITSymbolFlags::Exported};
+  if (auto error = jit_->getMainJITDylib().define(llvm::orc::absoluteSymbols(std::move(map))))
+    return llvm_error(std::move(error));
+  return {};
+}
+
+Result<void> Machine::add(llvm::Module& module, const CodeCache& cache, const std::function<bool()>& may_keep,
                           const std::function<void(const std::string&)>& on_ir) {
-  llvm::Module& module = *code.getModuleUnlocked();
+  const bool cached = cache.enabled() && !on_ir;
+  const std::string key = cached ? CodeCache::key(module, *target_, ASSAY_MACHINE_SOURCE) : std::string();
+  std::unique_ptr<llvm::MemoryBuffer> object = cached ? cache.load(key) : nullptr;
+  if (!object) {
+    ASSAY_TRY(object, compile(module, on_ir));
+    ::malloc_trim(0); // tens of megabytes, in each of a campaign's hundreds of processes
+    if (cached && may_keep()) cache.store(key, *object);
+  }
+  if (auto error = jit_->addObjectFile(std::move(object))) return llvm_error(std::move(error));
+  return {};
+}
+
+Result<std::unique_ptr<llvm::MemoryBuffer>>
+Machine::compile(llvm::Module& module, const std::function<void(const std::string&)>& on_ir) {
   std::string problem;
   llvm::raw_string_ostream stream(problem);
   if (llvm::verifyModule(module, &stream)) return internal_error("emitted LLVM IR is malformed: {}", problem);
@@ -123,8 +149,9 @@ Result<void> Machine::add(llvm::orc::ThreadSafeModule code,
     module.print(out, nullptr);
     on_ir(text);
   }
-  if (auto error = jit_->addIRModule(std::move(code))) return llvm_error(std::move(error));
-  return {};
+  auto object = llvm::orc::SimpleCompiler(*target_)(module);
+  if (!object) return llvm_error(object.takeError());
+  return std::move(*object);
 }
 
 Result<void*> Machine::find(const std::string& symbol) {

@@ -2,14 +2,17 @@
 #pragma once
 
 #include "harness/base/error.h"
+#include "harness/device/cpu/emit/code_cache.h"
 
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
-#include <llvm/ExecutionEngine/Orc/ThreadSafeModule.h>
+#include <llvm/IR/Module.h>
 #include <llvm/Target/TargetMachine.h>
 
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace assay::cpu {
 
@@ -21,11 +24,18 @@ class Machine {
 
   // Before emission: what the module must say about its target.
   void prepare(llvm::Module& module) const;
-  // Verifies (an error is our own bug), optimises and adds to the code.
-  Result<void> add(llvm::orc::ThreadSafeModule code, const std::function<void(const std::string&)>& on_ir);
+  // What the code knows by name: addresses of this process.
+  Result<void> define(const std::vector<std::pair<std::string, const void*>>& symbols);
+  // Verifies (an error is our own bug), optimises and compiles, or takes the code from the cache where it was
+  // made before. `may_keep` is asked, after compiling, whether the code may be stored.
+  Result<void> add(llvm::Module& module, const CodeCache& cache, const std::function<bool()>& may_keep,
+                   const std::function<void(const std::string&)>& on_ir);
   Result<void*> find(const std::string& symbol);
 
  private:
+  Result<std::unique_ptr<llvm::MemoryBuffer>> compile(llvm::Module& module,
+                                                      const std::function<void(const std::string&)>& on_ir);
+
   std::unique_ptr<llvm::TargetMachine> target_;
   std::unique_ptr<llvm::orc::LLJIT> jit_;
 };
