@@ -69,7 +69,8 @@ __attribute__((visibility("default"))) int LLVMFuzzerInitialize(int* argc, char*
   std::optional<assay::CampaignLink> campaign;
   if (const auto status = from_environment("ASSAY_STATUS"))
     campaign = {from_environment("ASSAY_OUT").value_or("findings"), *status,
-                from_environment("ASSAY_FINDINGS").value_or(*status + ".findings")};
+                from_environment("ASSAY_FINDINGS").value_or(*status + ".findings"),
+                from_environment("ASSAY_CHECK").has_value()};
   add_default_flags(argc, argv);
   // Shrinking and merging a corpus want mutations of what is there, not the sweep.
   // The process that libFuzzer starts to read what is to be merged keeps failing cases by their features,

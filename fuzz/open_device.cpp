@@ -39,6 +39,13 @@ Result<std::unique_ptr<Device>> open_device(const std::string& name, unsigned wo
   return device;
 }
 
+Result<std::unique_ptr<Device>> open_loading_device(const std::string& name) {
+#ifdef ASSAY_HAS_CPU_DEVICE
+  if (name == "cpu") return make_loading_device();
+#endif
+  return open_device(name);
+}
+
 std::string default_device() { return cuda_device_count() > 0 ? "cuda" : "cpu"; }
 
 } // namespace assay

@@ -15,6 +15,10 @@ namespace assay {
 // round.
 Result<std::unique_ptr<Device>> open_device(const std::string& name, unsigned worker = 0);
 
+// The same for programs that are only loaded, to see what they are refused for: without machine code where
+// the device makes it itself.
+Result<std::unique_ptr<Device>> open_loading_device(const std::string& name);
+
 // What `--device` is where it is not given.
 std::string default_device();
 

@@ -1,5 +1,6 @@
 #include "fuzz/worker.h"
 
+#include "fuzz/check_kernel.h"
 #include "fuzz/feedback.h"
 #include "fuzz/open_device.h"
 #include "fuzz/same_fault.h"
@@ -42,6 +43,7 @@ Result<std::unique_ptr<Worker>> Worker::create(const fs::path& manifest, const s
     if ((*worker->status_)->campaign != ::getppid()) // it was killed before the line above
       return environment_error({campaign->status.string()}, "its campaign is gone");
   }
+  if (campaign && campaign->check) ASSAY_TRY_VOID(check_kernel(manifest, device));
   const unsigned turn = campaign ? (*worker->status_)->worker : 0;
   ASSAY_TRY(worker->device_, open_device(device, turn));
   ASSAY_TRY(worker->kernel_, Kernel::load(manifest, *worker->device_, {.named_by_user = true}));

@@ -26,6 +26,7 @@ struct CampaignLink {
   std::filesystem::path out;      // the findings' folder
   std::filesystem::path status;   // a WorkerStatus
   std::filesystem::path findings; // FindingEvents are appended to it
+  bool check = false;             // nobody has seen yet whether the kernel can be tried: ASSAY_CHECK
 };
 
 class Worker {

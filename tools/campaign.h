@@ -20,6 +20,7 @@ struct CampaignKernel {
   std::string version;                        // changes with the source and the manifest
   std::vector<std::filesystem::path> corpora; // the first is added to, the others only read
   std::vector<std::string> not_tested;        // outputs and gradients that no launch names
+  bool checked = false; // its source compiles and fits the manifest; else its first worker finds out
 };
 
 struct CampaignOptions {
@@ -47,7 +48,8 @@ struct KernelSummary {
   std::uint64_t not_run = 0;
   std::uint64_t blocks_seen = 0, blocks = 0; // basic blocks of the device code
   double worst_ratio = 0;                    // target_error / threshold, over valid gates
-  std::vector<Crash> crashes;
+  std::vector<Crash> crashes;                // those before a restart included
+  Result<void> usable;                       // why it could not be tried at all
 };
 
 struct CampaignSummary {
@@ -61,7 +63,8 @@ struct CampaignSummary {
 // Runs to the end of its time or of each kernel's cases or findings, or to Ctrl-C (SIGINT, SIGTERM). Prints
 // each finding as it comes, once it is on disk. What the workers' own libFuzzer says goes to
 // <out>/<kernel>/campaign/worker-N.log. A campaign that was killed or interrupted, asked for again, goes on
-// from where it was. An error: it could not begin.
+// from where it was. A kernel among several that cannot be tried is told and left out. An error: it could not
+// begin.
 Result<CampaignSummary> run_campaign(CampaignOptions options, Console& console);
 
 } // namespace assay

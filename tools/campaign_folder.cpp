@@ -51,11 +51,23 @@ std::optional<CampaignFolder::Record> CampaignFolder::read() const {
   for (const auto& field : {command, seed, ended})
     if (field == object.end()) return std::nullopt;
   if (!command->is_string() || !seed->is_number_unsigned() || !ended->is_boolean()) return std::nullopt;
-  return Record{command->get<std::string>(), seed->get<std::uint64_t>(), ended->get<bool>()};
+  Record record{command->get<std::string>(), seed->get<std::uint64_t>(), ended->get<bool>()};
+  if (const auto units = object.find("units"); units != object.end() && units->is_number_unsigned())
+    record.units = units->get<std::size_t>();
+  for (const json& death : object.value("deaths", json::array()))
+    if (death.is_array() && death.size() == 2 && death[0].is_string() && death[1].is_string())
+      record.deaths.push_back({death[0].get<std::string>(), death[1].get<std::string>()});
+  return record;
 }
 
 Result<void> CampaignFolder::write(const Record& record) const {
-  const json object = {{"command", record.command}, {"seed", record.seed}, {"ended", record.ended}};
+  json deaths = json::array();
+  for (const Record::Death& death : record.deaths) deaths.push_back(json::array({death.how, death.culprit}));
+  const json object = {{"command", record.command},
+                       {"seed", record.seed},
+                       {"ended", record.ended},
+                       {"units", record.units},
+                       {"deaths", std::move(deaths)}};
   return write_file(folder_ / "campaign.json",
                     object.dump(2, ' ', false, json::error_handler_t::replace) + "\n");
 }

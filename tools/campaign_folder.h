@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace assay {
 
@@ -26,7 +27,13 @@ class CampaignFolder {
   struct Record {
     std::string command; // what was asked for, and of which version of the kernel
     std::uint64_t seed = 0;
-    bool ended = false; // it has done all that it was asked for
+    bool ended = false;    // it has done all that it was asked for
+    std::size_t units = 0; // of the corpus, when it was last pruned
+    struct Death {
+      std::string how, culprit; // the case that was in work; empty: none
+      bool operator==(const Death&) const = default;
+    };
+    std::vector<Death> deaths = {}; // of workers
   };
   std::optional<Record> read() const; // nothing: there is none, or none that can be read
   Result<void> write(const Record& record) const;

@@ -10,6 +10,7 @@
 #include "tools/command.h"
 #include "tools/manifest_path.h"
 #include "tools/merge.h"
+#include "tools/prune.h"
 #include "tools/text.h"
 
 #include <fmt/ranges.h>
@@ -97,41 +98,20 @@ Outcome run_merge(const MergeArguments& arguments) {
   return 0;
 }
 
-// Named by a hash, as libFuzzer (40 hex digits) or we (32, ".case") name what a search has kept. What a
-// person named stays.
-bool is_kept_by_a_search(const fs::path& file) {
-  const std::string stem = file.stem().string(), extension = file.extension().string();
-  return stem.find_first_not_of("0123456789abcdef") == std::string::npos &&
-         ((stem.size() == 40 && extension.empty()) || (stem.size() == 32 && extension == ".case"));
-}
-
 Outcome run_prune(const MergeArguments& arguments) {
   ASSAY_TRY(const fs::path manifest, resolve_manifest(arguments.kernel));
   ASSAY_TRY_VOID(check_folders({&arguments.into, 1}));
-  ASSAY_TRY(const auto files, Corpus(arguments.into).files());
   std::error_code ec;
   std::string scratch = (fs::temp_directory_path(ec) / "assay-prune-XXXXXX").string();
   if (::mkdtemp(scratch.data()) == nullptr) return environment_error(Place{scratch}, "cannot be created");
   const auto merged = merge_corpora(manifest, arguments.device, scratch, {&arguments.into, 1});
-  std::set<std::string> worth_keeping;
-  if (merged) ASSAY_TRY_VOID(mend_corpus(scratch));
-  auto kept = Corpus(scratch).files();
-  if (merged && kept)
-    for (const fs::path& file : *kept)
-      if (auto text = read_file(file)) worth_keeping.insert(*std::move(text));
+  const bool has_cases = merged && !fs::is_empty(scratch, ec);
+  const auto pruned = merged ? keep_merged(arguments.into, scratch) : std::unexpected(merged.error());
   fs::remove_all(scratch, ec);
-  if (!merged) return std::unexpected(merged.error());
-  if (worth_keeping.empty() && !files.empty())
+  if (!pruned) return std::unexpected(pruned.error());
+  if (!has_cases && pruned->kept > 0)
     return user_error(Place{arguments.into}, "holds no case of {}; nothing was removed", manifest.string());
-  std::size_t removed = 0;
-  for (const fs::path& file : files) {
-    const auto text = read_file(file);
-    if (!is_kept_by_a_search(file) || (text && worth_keeping.contains(*text))) continue;
-    if (!fs::remove(file, ec))
-      return environment_error(Place{file.string()}, "cannot be removed: {}", ec.message());
-    ++removed;
-  }
-  fmt::print("{}: {} removed, {} kept\n", arguments.into, counted(removed, "unit"), files.size() - removed);
+  fmt::print("{}: {} removed, {} kept\n", arguments.into, counted(pruned->removed, "unit"), pruned->kept);
   return 0;
 }
 

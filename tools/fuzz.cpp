@@ -1,15 +1,13 @@
 // assay fuzz: arguments and verdict of a campaign.
+#include "fuzz/check_kernel.h"
 #include "fuzz/open_device.h"
-#include "harness/base/files.h"
-#include "harness/base/hash.h"
 #include "harness/report/text.h"
-#include "harness/run/kernel.h"
-#include "harness/run/replay.h"
 #include "tools/campaign.h"
 #include "tools/command.h"
 #include "tools/duration.h"
 #include "tools/manifest_path.h"
 #include "tools/output_file.h"
+#include "tools/prepare_kernel.h"
 #include "tools/text.h"
 #include "tools/whole_number.h"
 
@@ -50,36 +48,21 @@ Result<void> check_libfuzzer_flags(const std::vector<std::string>& flags) {
   return {};
 }
 
-// Everything that can be said before the search begins: the manifest, the source for every type, a case of
-// each.
-Result<CampaignKernel> prepare(const std::string& kernel_argument, const FuzzArguments& arguments,
-                               Device& device) {
-  CampaignKernel result;
-  ASSAY_TRY(result.manifest, resolve_manifest(kernel_argument));
-  ASSAY_TRY(const auto kernel, Kernel::load(result.manifest, device, {.named_by_user = true}));
-  const CaseSpace& space = kernel->space();
-  for (const DType dtype : space.dtypes) {
-    Case simplest;
-    simplest.dtype = dtype;
-    auto legal = repair(std::move(simplest), space);
-    if (!legal)
-      return user_error(Place{result.manifest.string()}, "no case can be drawn: {}",
-                        to_string(legal.error()));
-    ASSAY_TRY_VOID(kernel->plan(*legal));
+Result<CampaignKernel> prepare(const std::string& argument, const FuzzArguments& arguments) {
+  ASSAY_TRY(CampaignKernel kernel, prepare_kernel(argument));
+  if (arguments.kernels.size() == 1) { // of several each is compiled when its turn comes
+    ASSAY_TRY_VOID(check_kernel(kernel.manifest, arguments.device));
+    kernel.checked = true;
   }
-  result.name = kernel->manifest().name;
-  result.not_tested = kernel->not_tested();
-  ASSAY_TRY(const std::string manifest_text, read_file(result.manifest));
-  result.version = content_hash(kernel->source_hash() + manifest_text);
   if (!arguments.corpus.empty()) {
     const fs::path corpus = arguments.corpus;
-    result.corpora = {arguments.kernels.size() == 1 ? corpus : corpus / result.name};
+    kernel.corpora = {arguments.kernels.size() == 1 ? corpus : corpus / kernel.name};
   } else { // what a checkout brings is read; what the search finds worth keeping stays with its findings
-    result.corpora = {fs::path(arguments.out) / result.name / "corpus"};
-    if (const fs::path seeds = fs::path("corpus") / result.name / "seeds"; fs::is_directory(seeds))
-      result.corpora.push_back(seeds);
+    kernel.corpora = {fs::path(arguments.out) / kernel.name / "corpus"};
+    if (const fs::path seeds = fs::path("corpus") / kernel.name / "seeds"; fs::is_directory(seeds))
+      kernel.corpora.push_back(seeds);
   }
-  return result;
+  return kernel;
 }
 
 // What makes two calls the same command, so that the second takes up the first where that was killed.
@@ -93,6 +76,8 @@ std::string command_of(const FuzzArguments& arguments) {
 }
 
 std::string summary_text(const KernelSummary& kernel, std::uint64_t seed, bool interrupted) {
+  if (!kernel.usable)
+    return fmt::format("{} was left out: {}", kernel.report.kernel, to_string(kernel.usable.error()));
   std::string text = campaign_text(kernel.report);
   if (!text.ends_with('\n')) text += '\n';
   text += fmt::format("coverage {} of {} basic blocks of the kernel, seed {}", kernel.blocks_seen,
@@ -125,18 +110,19 @@ std::string total_text(const CampaignSummary& summary) {
 int verdict(const KernelSummary& kernel) {
   if (!kernel.report.findings.empty()) return 1;
   if (!kernel.crashes.empty()) return 70;
+  if (!kernel.usable) return exit_code(kernel.usable.error().kind);
   if (kernel.report.cases == 0 || kernel.report.inconclusive == kernel.report.cases) return 3;
   return 0;
 }
 
 // Of several kernels the worst counts.
 int worse(int a, int b) {
-  for (const int code : {1, 70, 3})
+  for (const int code : {1, 70, 2, 4, 3})
     if (a == code || b == code) return code;
   return 0;
 }
 
-Result<CampaignOptions> campaign_options(FuzzArguments& arguments, Console& console) {
+Result<CampaignOptions> campaign_options(FuzzArguments& arguments) {
   if (arguments.device.empty()) arguments.device = default_device();
   ASSAY_TRY_VOID(check_libfuzzer_flags(arguments.libfuzzer_flags));
   CampaignOptions options;
@@ -158,13 +144,10 @@ Result<CampaignOptions> campaign_options(FuzzArguments& arguments, Console& cons
   options.command = command_of(arguments);
   for (const std::string& kernel : arguments.kernels) ASSAY_TRY_VOID(resolve_manifest(kernel));
   ASSAY_TRY_VOID(check_writable(arguments.json));
-  std::map<std::string, std::string> names; // all kernels are prepared before the first runs
+  ASSAY_TRY_VOID(open_loading_device(arguments.device)); // there is such a device
+  std::map<std::string, std::string> names;              // all kernels are prepared before the first runs
   for (const std::string& argument : arguments.kernels) {
-    if (console.progress_due())
-      console.progress(fmt::format("preparing {} of {}: {}", options.kernels.size() + 1,
-                                   arguments.kernels.size(), argument));
-    ASSAY_TRY(const auto device, open_device(arguments.device)); // one each: it keeps what it compiled
-    ASSAY_TRY(CampaignKernel kernel, prepare(argument, arguments, *device));
+    ASSAY_TRY(CampaignKernel kernel, prepare(argument, arguments));
     if (const auto [first, is_new] = names.emplace(kernel.name, argument); !is_new)
       return user_error(Place{argument}, "is named {}, as {} is; their findings would mix", kernel.name,
                         first->second);
@@ -175,8 +158,7 @@ Result<CampaignOptions> campaign_options(FuzzArguments& arguments, Console& cons
 
 Outcome run_fuzz(FuzzArguments arguments) {
   Console console;
-  ASSAY_TRY(CampaignOptions options, campaign_options(arguments, console));
-  console.clear();
+  ASSAY_TRY(CampaignOptions options, campaign_options(arguments));
   ASSAY_TRY(const CampaignSummary summary, run_campaign(std::move(options), console));
   int code = 0;
   std::vector<CampaignReport> reports;

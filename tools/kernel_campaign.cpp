@@ -4,6 +4,8 @@
 #include "harness/base/hash.h"
 #include "harness/store/corpus.h"
 #include "harness/store/finding_store.h"
+#include "tools/merge.h"
+#include "tools/prune.h"
 #include "tools/text.h"
 
 #include <algorithm>
@@ -23,6 +25,7 @@ namespace {
 constexpr std::size_t max_crashes = 20;     // then something is wrong that no restart will mend
 constexpr std::size_t max_false_starts = 3; // crashes in a row before a first case
 constexpr double longest_step = 300;        // seconds of one case, or of one candidate while minimizing
+constexpr std::size_t pruned_from = 256;    // units of a corpus; fewer cost a worker's start nothing
 
 // A new process begins with the peak of the one that started it, as far as libFuzzer can tell.
 long peak_megabytes() {
@@ -70,9 +73,15 @@ Result<void> KernelCampaign::prepare(unsigned workers) {
   if (broken > 0)
     console_->note(fmt::format("assay: {}: {} half-written, removed", kernel_->corpora.front().string(),
                                counted(broken, "unit")));
-  const bool resumes = interrupted_one().has_value();
+  const auto taken_up = interrupted_one();
+  const bool resumes = taken_up.has_value();
+  if (const auto before = folder_.read()) record_.units = before->units;
+  if (resumes) record_.deaths = taken_up->deaths;
+  for (const auto& [how, culprit] : record_.deaths) summary_.crashes.push_back({how, culprit});
+  crashes_before_ = summary_.crashes.size();
   std::vector<std::string> unfinished; // cases whose finding may not have been stored, or not minimized
   std::error_code ec;
+  fs::remove_all(merged(), ec);
   if (!resumes)
     for (const auto& file : fs::directory_iterator(folder_.path(), ec))
       if (file.path().filename().string().starts_with("worker-")) fs::remove(file.path(), ec);
@@ -105,6 +114,7 @@ Result<void> KernelCampaign::prepare(unsigned workers) {
   for (const StoredFinding& finding : stored)
     if (finding.kernel == kernel_->name && finding.case_file.filename() == "original.case")
       if (auto text = read_file(finding.case_file)) unfinished.push_back(*std::move(text));
+  may_prune_ = unfinished.empty();
   for (const std::string& text : unfinished) // the search begins with them
     if (const auto test_case = parse_case(text, "unfinished"))
       ASSAY_TRY_VOID(Corpus(kernel_->corpora.front()).add(*test_case));
@@ -112,9 +122,10 @@ Result<void> KernelCampaign::prepare(unsigned workers) {
 }
 
 Result<void> KernelCampaign::begin(std::uint64_t seed, double elapsed) {
-  seed_ = seed;
+  record_.command = record_command();
+  record_.seed = seed;
   for (Worker& worker : workers_) worker.status->started_ns = monotonic_ns() - nanoseconds(elapsed);
-  ASSAY_TRY_VOID(folder_.write({record_command(), seed, false}));
+  ASSAY_TRY_VOID(folder_.write(record_));
   for (Worker& worker : workers_) collect_findings(worker); // of the one that is taken up
   return {};
 }
@@ -128,7 +139,9 @@ bool KernelCampaign::has_enough() const {
   return options_->stop_after > 0 && summary_.report.findings.size() >= options_->stop_after;
 }
 
-bool KernelCampaign::done() const { return has_enough() || std::ranges::all_of(workers_, &Worker::finished); }
+bool KernelCampaign::done() const {
+  return !summary_.usable || has_enough() || std::ranges::all_of(workers_, &Worker::finished);
+}
 
 bool KernelCampaign::busy(std::size_t worker) const {
   return alive(worker) && workers_[worker].status->paused == 0;
@@ -142,20 +155,58 @@ unsigned KernelCampaign::busy_workers() const {
 
 Schedule::Claim KernelCampaign::claim() const {
   const auto unfinished = std::ranges::count(workers_, false, &Worker::finished);
-  return {has_enough() ? 0u : static_cast<unsigned>(unfinished), since_news_};
+  return {done() ? 0u : static_cast<unsigned>(unfinished), since_news_};
+}
+
+// A worker's start runs the whole corpus, so that is when its size matters. It may double before it is pruned
+// again.
+bool KernelCampaign::wants_pruning() const {
+  if (!may_prune_ || std::ranges::any_of(workers_, [](const Worker& w) { return w.process.has_value(); }))
+    return false;
+  const auto units = Corpus(kernel_->corpora.front()).files();
+  return units && units->size() >= std::max(pruned_from, 2 * record_.units);
+}
+
+Result<void> KernelCampaign::start_pruning(Worker& worker) {
+  std::error_code ec;
+  fs::create_directories(merged(), ec);
+  const std::string corpus = kernel_->corpora.front().string();
+  ASSAY_TRY(const WorkerCommand command,
+            merge_command(kernel_->manifest, options_->device, merged(), {&corpus, 1}, worker.log_path));
+  worker.prunes = true;
+  worker.status->paused = 0;
+  ASSAY_TRY(worker.process, WorkerProcess::start(command));
+  return {};
+}
+
+// Where it did not work the corpus stays as it is, and is left alone until it has doubled again.
+Result<void> KernelCampaign::after_pruning(Worker& worker, const Ended& ended) {
+  worker.prunes = false;
+  if (ended == Ended{}) {
+    ASSAY_TRY(const Pruned pruned, keep_merged(kernel_->corpora.front(), merged()));
+    record_.units = pruned.kept;
+  } else if (const auto files = Corpus(kernel_->corpora.front()).files()) {
+    record_.units = files->size();
+  }
+  std::error_code ec;
+  fs::remove_all(merged(), ec);
+  corpus_changed_.reset(); // what has gone is no news
+  return folder_.write(record_);
 }
 
 Result<void> KernelCampaign::start(Worker& worker) {
+  if (wants_pruning()) return start_pruning(worker);
   const auto index = static_cast<std::size_t>(&worker - workers_.data());
   WorkerCommand command{.program = *program_, .args = {}, .environment = {}, .log = worker.log_path};
   command.environment = {{"ASSAY_KERNEL", kernel_->manifest.string()},
                          {"ASSAY_DEVICE", options_->device},
                          {"ASSAY_OUT", options_->out.string()},
                          {"ASSAY_STATUS", worker.status_path.string()},
-                         {"ASSAY_FINDINGS", worker.findings_path.string()}};
+                         {"ASSAY_FINDINGS", worker.findings_path.string()},
+                         {"ASSAY_CHECK", kernel_->checked || worker.status->cases > 0 ? "" : "1"}};
   // libFuzzer takes 0 as "choose one"; each worker, and each of its lives, searches elsewhere.
   const auto seed = static_cast<std::uint32_t>(
-      content_hash64(fmt::format("{}/{}/{}", seed_, index, worker.starts + worker.status->cases)) %
+      content_hash64(fmt::format("{}/{}/{}", record_.seed, index, worker.starts + worker.status->cases)) %
           0xfffffffeu +
       1);
   // The campaign itself ends what hangs: libFuzzer would count the time in which a worker waits for its turn.
@@ -194,6 +245,8 @@ void KernelCampaign::evict(std::size_t worker) {
 
 void KernelCampaign::stop(Stop how) {
   for (Worker& worker : workers_) {
+    if (worker.prunes) worker.process.reset(); // the corpus stays as it is
+    worker.prunes = false;
     worker.status->stop = how;
     worker.status->wake();
   }
@@ -253,11 +306,15 @@ void KernelCampaign::record_crash(Worker& worker, const std::string& how) {
   console_->note(fmt::format("assay: worker {}{}{}", crash.how,
                              crash.culprit.empty() ? "" : "; the case in work is " + crash.culprit.string(),
                              "; its log is " + worker.log_path.string()));
+  record_.deaths.push_back({crash.how, crash.culprit.string()});
+  if (const auto written = folder_.write(record_); !written)
+    console_->note("assay: " + to_string(written.error()));
   summary_.crashes.push_back(std::move(crash));
 }
 
 Result<void> KernelCampaign::after_end(Worker& worker, const Ended& ended) {
   worker.process.reset();
+  if (worker.prunes) return after_pruning(worker, ended);
   collect_findings(worker);
   if (ended == Ended{}) {
     worker.finished = !worker.evicted;
@@ -270,15 +327,22 @@ Result<void> KernelCampaign::after_end(Worker& worker, const Ended& ended) {
                                              worker.status->trouble.data()),
                                  {}});
   const bool false_start = worker.status->cases == worker.cases_at_start && worker.status->running == 0;
-  if (false_start && !ended.by_signal && (ended.code == 2 || ended.code == 4))
-    return std::unexpected(Error{ended.code == 2 ? ErrorKind::user : ErrorKind::environment,
-                                 "the worker could not start: " + last_log_line(worker.log_path),
-                                 {}});
+  if (false_start && !ended.by_signal && (ended.code == 2 || ended.code == 4)) {
+    std::string why = last_log_line(worker.log_path);
+    if (constexpr std::string_view speaker = "assay-fuzz: "; why.starts_with(speaker))
+      why.erase(0, speaker.size());
+    summary_.usable = std::unexpected(
+        Error{ended.code == 2 ? ErrorKind::user : ErrorKind::environment, std::move(why), {}});
+    if (options_->kernels.size() == 1) return summary_.usable;
+    console_->note(fmt::format("assay: {} is left out: {}", kernel_->name, summary_.usable.error().message));
+    return {};
+  }
   record_crash(worker, describe(ended));
   false_starts_ = false_start ? false_starts_ + 1 : 0;
-  if (false_starts_ >= max_false_starts || summary_.crashes.size() >= max_crashes)
-    return internal_error("the workers keep dying ({} times); the last one's log is {}",
-                          summary_.crashes.size(), worker.log_path.string());
+  const std::size_t crashes = summary_.crashes.size() - crashes_before_;
+  if (false_starts_ >= max_false_starts || crashes >= max_crashes)
+    return internal_error("the workers keep dying ({} times); the last one's log is {}", crashes,
+                          worker.log_path.string());
   return {}; // it is started again when its turn comes
 }
 
@@ -294,6 +358,7 @@ Result<void> KernelCampaign::look(double seconds) {
       ASSAY_TRY_VOID(after_end(worker, *ended));
       continue;
     }
+    if (worker.prunes) continue;
     const std::uint64_t steps = worker.status->steps;
     worker.still =
         steps != worker.steps || !busy(index) || worker.status->running == 0 ? 0 : worker.still + seconds;
@@ -366,7 +431,8 @@ Result<void> KernelCampaign::end(bool ended) {
     console_->note(fmt::format("assay: {}: {} half-written, removed", kernel_->corpora.front().string(),
                                counted(*broken, "unit")));
   if (!ended) return {};
-  ASSAY_TRY_VOID(folder_.write({record_command(), seed_, true}));
+  record_.ended = true;
+  ASSAY_TRY_VOID(folder_.write(record_));
   std::error_code ignored;
   for (const Worker& worker : workers_) {
     fs::remove(worker.status_path, ignored);

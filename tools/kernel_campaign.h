@@ -32,6 +32,8 @@ class KernelCampaign {
 
   std::size_t workers() const { return workers_.size(); }
   bool done() const;
+  // Why it could not be tried at all; it is then done.
+  const Result<void>& usable() const { return summary_.usable; }
   bool finished(std::size_t worker) const { return workers_[worker].finished; }
   bool alive(std::size_t worker) const { return workers_[worker].process.has_value(); }
   // Alive and not waiting for its turn.
@@ -66,6 +68,7 @@ class KernelCampaign {
     std::optional<WorkerProcess> process = {};
     bool finished = false; // it has done its cases
     bool evicted = false;
+    bool prunes = false; // its process is libFuzzer's merge, which makes the corpus small again
     std::streamoff findings_read = 0;
     unsigned starts = 0;
     std::uint64_t cases_at_start = 0;
@@ -76,7 +79,11 @@ class KernelCampaign {
   KernelCampaign(const CampaignKernel& kernel, const CampaignOptions& options, CampaignFolder folder,
                  const std::filesystem::path& program, Console& console);
   std::string record_command() const { return options_->command + "\n" + kernel_->version; }
+  std::filesystem::path merged() const { return folder_.path() / "merged"; }
   Result<void> start(Worker& worker);
+  bool wants_pruning() const;
+  Result<void> start_pruning(Worker& worker);
+  Result<void> after_pruning(Worker& worker, const Ended& ended);
   Result<void> after_end(Worker& worker, const Ended& ended);
   void record_crash(Worker& worker, const std::string& how);
   void collect_findings(Worker& worker);
@@ -89,13 +96,15 @@ class KernelCampaign {
   const std::filesystem::path* program_;
   Console* console_;
   std::vector<Worker> workers_;
-  std::uint64_t seed_ = 0;
+  CampaignFolder::Record record_;
+  bool may_prune_ = true; // false: the corpus holds cases that the search has yet to begin with
   std::set<std::string> told_;
   std::map<std::string, FindingEvent> being_minimized_;
   KernelSummary summary_;
   std::size_t false_starts_ = 0;
-  double ran_ = 0;        // seconds in which a worker ran
-  double since_news_ = 0; // worker-seconds
+  std::size_t crashes_before_ = 0; // of the campaign that is taken up
+  double ran_ = 0;                 // seconds in which a worker ran
+  double since_news_ = 0;          // worker-seconds
   std::optional<std::chrono::steady_clock::time_point> news_;
   std::optional<std::filesystem::file_time_type> corpus_changed_;
 };

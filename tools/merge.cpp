@@ -1,7 +1,5 @@
 #include "tools/merge.h"
 
-#include "tools/worker_process.h"
-
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -11,6 +9,16 @@ namespace assay {
 
 namespace fs = std::filesystem;
 
+Result<WorkerCommand> merge_command(const fs::path& manifest, const std::string& device, const fs::path& into,
+                                    std::span<const std::string> from, const fs::path& log) {
+  ASSAY_TRY(const fs::path program, find_worker_program());
+  WorkerCommand command{
+      .program = program, .args = {"-merge=1", into.string()}, .environment = {}, .log = log};
+  command.args.insert(command.args.end(), from.begin(), from.end());
+  command.environment = {{"ASSAY_KERNEL", manifest.string()}, {"ASSAY_DEVICE", device}};
+  return command;
+}
+
 Result<void> merge_corpora(const fs::path& manifest, const std::string& device, const fs::path& into,
                            std::span<const std::string> from) {
   std::error_code ec;
@@ -18,11 +26,7 @@ Result<void> merge_corpora(const fs::path& manifest, const std::string& device, 
   const int file = ::mkstemp(log.data());
   if (file < 0) return environment_error(Place{log}, "cannot be created");
   ::close(file);
-  ASSAY_TRY(const fs::path program, find_worker_program());
-  WorkerCommand command{
-      .program = program, .args = {"-merge=1", into.string()}, .environment = {}, .log = log};
-  command.args.insert(command.args.end(), from.begin(), from.end());
-  command.environment = {{"ASSAY_KERNEL", manifest.string()}, {"ASSAY_DEVICE", device}};
+  ASSAY_TRY(const WorkerCommand command, merge_command(manifest, device, into, from, log));
   ASSAY_TRY(WorkerProcess worker, WorkerProcess::start(command));
   std::optional<Ended> ended;
   while (!(ended = worker.poll())) std::this_thread::sleep_for(std::chrono::milliseconds(10));

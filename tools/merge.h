@@ -2,6 +2,7 @@
 #pragma once
 
 #include "harness/base/error.h"
+#include "tools/worker_process.h"
 
 #include <filesystem>
 #include <span>
@@ -14,5 +15,10 @@ namespace assay {
 // that cannot work is the error that it told.
 Result<void> merge_corpora(const std::filesystem::path& manifest, const std::string& device,
                            const std::filesystem::path& into, std::span<const std::string> from);
+
+// The process that does it, for who watches it himself.
+Result<WorkerCommand> merge_command(const std::filesystem::path& manifest, const std::string& device,
+                                    const std::filesystem::path& into, std::span<const std::string> from,
+                                    const std::filesystem::path& log);
 
 } // namespace assay

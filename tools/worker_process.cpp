@@ -106,7 +106,7 @@ std::optional<Ended> WorkerProcess::poll() {
 }
 
 void WorkerProcess::kill(int signal) {
-  if (pid_ >= 0) ::kill(pid_, signal);
+  if (pid_ >= 0) ::kill(-pid_, signal);
 }
 
 Result<fs::path> find_worker_program() {

@@ -44,7 +44,7 @@ class WorkerProcess {
 
   // How it ended, or nothing while it runs. Once it has ended it may not be asked again.
   std::optional<Ended> poll();
-  void kill(int signal);
+  void kill(int signal); // it, and what it has started
 
  private:
   explicit WorkerProcess(pid_t pid) : pid_(pid) {}

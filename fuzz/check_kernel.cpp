@@ -1,0 +1,24 @@
+#include "fuzz/check_kernel.h"
+
+#include "fuzz/open_device.h"
+#include "harness/inputs/space.h"
+#include "harness/run/kernel.h"
+
+namespace assay {
+
+Result<void> check_kernel(const std::filesystem::path& manifest, const std::string& device_name) {
+  ASSAY_TRY(const auto device, open_loading_device(device_name));
+  ASSAY_TRY(const auto kernel, Kernel::load(manifest, *device, {.named_by_user = true}));
+  const CaseSpace& space = kernel->space();
+  for (const DType dtype : space.dtypes) {
+    Case simplest;
+    simplest.dtype = dtype;
+    auto legal = repair(std::move(simplest), space);
+    if (!legal)
+      return user_error(Place{manifest.string()}, "no case can be drawn: {}", to_string(legal.error()));
+    ASSAY_TRY_VOID(kernel->plan(*legal));
+  }
+  return {};
+}
+
+} // namespace assay
