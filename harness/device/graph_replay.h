@@ -14,8 +14,9 @@ class GraphReplay {
   virtual ~GraphReplay() = default;
 
   struct Outcome {
-    std::string broken; // one line: it cannot be captured, a replay ends in a fault, other results
-    bool steady = true; // false: plain launches already differ from run to run, so bits tell nothing
+    std::string broken;      // one line: it cannot be captured, a replay ends in a fault, other results
+    bool other_bits = false; // that is what broke it
+    bool steady = true;      // false: plain launches already differ from run to run, so bits tell nothing
   };
 
   // Captures what a launcher queues, the clears of buffers that start at zero and the launches, and replays

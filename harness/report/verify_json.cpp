@@ -70,6 +70,18 @@ Json invalid_json(const VerifyReport& report, const InvalidGate& gate) {
           {"case", to_text(gate.test_case)}};
 }
 
+// held: null where it was not tested.
+Json contracts_json(const VerifyReport& report) {
+  Json contracts = Json::array();
+  for (const Contract& contract : report.contracts) {
+    const bool tested = contract.state != ContractState::not_tested;
+    contracts.push_back({{"name", contract.name},
+                         {"held", tested ? Json(contract.state == ContractState::held) : Json(nullptr)},
+                         {"why", contract.why}});
+  }
+  return contracts;
+}
+
 Json tested_json(const VerifyReport& report) {
   Json sizes = Json::object(), dtypes = Json::array(), passes = Json::array();
   for (const auto& [name, values] : report.sizes) sizes[name] = values;
@@ -117,6 +129,7 @@ Json report_json(const VerifyReport& report) {
           {"invalid_gates", std::move(invalid)},
           {"findings", std::move(findings)},
           {"lucky_reference", std::move(lucky)},
+          {"contracts", contracts_json(report)},
           {"tested", tested_json(report)},
           {"not_covered", report.not_covered}};
 }

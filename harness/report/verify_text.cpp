@@ -86,6 +86,16 @@ std::string findings_text(const VerifyReport& report) {
   return text;
 }
 
+std::string contracts_text(const VerifyReport& report) {
+  constexpr std::string_view states[] = {"held", "BROKEN", "not tested"};
+  std::string text;
+  for (const Contract& contract : report.contracts)
+    text += wrapped(text.empty() ? "Contracts  " : "           ",
+                    fmt::format("{}: {}, {}", contract.name, states[static_cast<std::size_t>(contract.state)],
+                                contract.why));
+  return text;
+}
+
 std::string fit_text(const Analysis& analysis) {
   std::vector<std::string> lengths, target, legal, mean, condition;
   for (const LengthRow& row : analysis.lengths) {
@@ -203,7 +213,7 @@ std::string verify_text(const VerifyReport& report) {
   std::string text = row_table(report) + "\n" + worst_table(report);
   text += invalid_gates_text(report);
   text += lucky_text(report);
-  text += "\n" + findings_text(report);
+  text += "\n" + contracts_text(report) + findings_text(report);
   for (const VerifyRow& row : report.rows)
     if (row.verdict != Verdict::pass)
       text += wrapped(fmt::format("{}: ", tensor_text(row)),

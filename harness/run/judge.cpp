@@ -2,6 +2,7 @@
 
 #include "harness/base/hash.h"
 #include "harness/run/describe.h"
+#include "harness/run/rms_limit.h"
 
 #include <algorithm>
 #include <bit>
@@ -53,6 +54,9 @@ class Judge {
       ASSAY_TRY(const Trial trial, repeat_trial(kernel_, again, first, again.schedule_seed));
       if (compare_bits(first, trial)) ASSAY_TRY_VOID(settle(trial, again));
     }
+    for (std::size_t i = 0; i < first.tensors.size(); ++i)
+      if (auto finding = rms_finding(kernel_, case_, first, i); finding && !is_found(finding->signature))
+        judgement_.findings.push_back(*std::move(finding));
     std::ranges::sort(judgement_.findings, {}, [](const Finding& finding) {
       return std::pair(finding.signature.kind, to_string(finding.signature));
     });
@@ -167,11 +171,17 @@ std::optional<double> shows(Kernel& kernel, const Case& test_case, const Signatu
   const auto trial = run_trial(kernel, test_case);
   if (!trial) return std::nullopt;
   const auto violation = std::ranges::find(trial->violations, signature, &Violation::signature);
-  if (violation == trial->violations.end()) return std::nullopt;
-  if (!needs_confirmation(*trial, *violation)) return std::numeric_limits<double>::infinity();
-  const auto confirmed = confirm(kernel, test_case, *trial, {&*violation, 1}, JudgeMode::on_this_input);
-  if (!confirmed || !confirmed->front().finding) return std::nullopt;
-  return confirmed->front().severity;
+  if (violation != trial->violations.end()) {
+    if (!needs_confirmation(*trial, *violation)) return std::numeric_limits<double>::infinity();
+    const auto confirmed = confirm(kernel, test_case, *trial, {&*violation, 1}, JudgeMode::on_this_input);
+    if (!confirmed) return std::nullopt;
+    if (confirmed->front().finding) return confirmed->front().severity;
+  }
+  for (std::size_t i = 0; i < trial->tensors.size(); ++i)
+    if (const auto finding = rms_finding(kernel, test_case, *trial, i);
+        finding && finding->signature == signature)
+      return finding->severity;
+  return std::nullopt;
 }
 
 } // namespace assay

@@ -2,7 +2,6 @@
 
 #include "harness/base/check.h"
 #include "harness/run/describe.h"
-#include "harness/run/envelope.h"
 
 #include <fmt/ranges.h>
 
@@ -29,7 +28,7 @@ double condition_at(const Trial& trial, std::size_t i, std::int64_t element) {
 class Verification {
  public:
   Verification(Kernel& kernel, const VerifyCases& cases, const VerifyProgress& progress)
-      : kernel_(kernel), cases_(cases), progress_(progress) {}
+      : kernel_(kernel), cases_(cases), progress_(progress), contracts_(kernel) {}
 
   Result<VerifyReport> run() {
     const auto begin = std::chrono::steady_clock::now();
@@ -43,6 +42,7 @@ class Verification {
     }
     ASSAY_TRY_VOID(analyse_invalid_gates());
     finish_rows();
+    report_.contracts = contracts_.contracts();
     report_.verdict = overall(report_);
     say_what_was_tested();
     say_what_was_not(planned);
@@ -66,43 +66,13 @@ class Verification {
     ++report_.cases;
     report_.repeated += repeats > 0;
     ran_.push_back(&one.test_case);
-    for (std::size_t i = 0; i < judgement.trial.tensors.size(); ++i)
-      if (!judgement.trial.target[i].empty() || judgement.trial.tensors[i].worst < 0)
-        check_rms(judgement, one.test_case, i);
+    contracts_.take(judgement);
+    if (one.repeat) ASSAY_TRY_VOID(contracts_.replay(one.test_case, judgement));
     failing_ += !judgement.findings.empty();
     for (std::size_t i = 0; i < judgement.trial.tensors.size(); ++i) take(judgement, one.test_case, i);
     for (Finding& finding : judgement.findings) keep(std::move(finding));
     for (LuckyReference& lucky : judgement.lucky) keep(std::move(lucky), one.test_case);
     return {};
-  }
-
-  // rms_limit, where declared, against the largest RMS error of any legal evaluation.
-  void check_rms(Judgement& judgement, const Case& test_case, std::size_t i) {
-    const Trial& trial = judgement.trial;
-    const TensorReport& report = trial.tensors[i];
-    if (!test_case.tolerance.rms_limit || report.exact || !report.comparison.structure.passed()) return;
-    const double limit = *test_case.tolerance.rms_limit;
-    const RmsErrors rms = rms_errors(comparands_of(trial, i));
-    if (!report.gate_valid() || rms.target <= limit * rms.reference) return;
-    const OpInfo& info = kernel_.op().info();
-    const ErrorSample sample =
-        sample_errors(kernel_.op(), trial, i,
-                      envelope_instruments(info, kernel_.manifest(), trial.plan, kernel_.approximates()));
-    double legal = sample.floor.rms;
-    for (const ErrorSummary& summary : sample.legal) legal = std::max(legal, summary.rms);
-    if (sample.target.rms <= limit * legal) return;
-    Finding finding;
-    finding.signature = {kernel_.manifest().name, report.pass, report.name, Kind::gate, {}};
-    finding.test_case = test_case;
-    finding.message =
-        fmt::format("the RMS error of {} is {}, above {} times that of every legal evaluation, {}",
-                    report.name, value_text(sample.target.rms), limit, value_text(legal));
-    finding.ratio = rms.ratio / limit;
-    finding.severity = sample.target.rms / (limit * legal);
-    finding.threshold = limit * legal;
-    finding.confirmation = fmt::format("above the envelope of {} legal evaluations", sample.legal.size());
-    finding.tensor = report;
-    judgement.findings.push_back(std::move(finding));
   }
 
   std::size_t row_of(const TensorReport& report, DType dtype) {
@@ -310,6 +280,7 @@ class Verification {
   const VerifyCases& cases_;
   const VerifyProgress& progress_;
   VerifyReport report_;
+  Contracts contracts_;
   std::vector<const Case*> ran_;
   std::map<std::pair<std::size_t, DType>, std::size_t> row_index_;
   std::map<std::size_t, std::pair<int, double>> badness_;
@@ -333,6 +304,8 @@ Verdict case_verdict(const TensorReport& report, bool failed, bool explained) {
 
 Verdict overall(const VerifyReport& report) {
   if (!report.findings.empty()) return Verdict::fail;
+  if (std::ranges::find(report.contracts, ContractState::broken, &Contract::state) != report.contracts.end())
+    return Verdict::fail;
   Verdict verdict = Verdict::pass;
   std::int64_t judged = 0;
   for (const VerifyRow& row : report.rows) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "harness/run/analysis.h"
+#include "harness/run/contracts.h"
 #include "harness/run/judge.h"
 #include "harness/run/kernel.h"
 #include "harness/run/verify_cases.h"
@@ -56,11 +57,11 @@ struct VerifyLucky {
 struct VerifyReport {
   std::string kernel, device;
   Verdict verdict = Verdict::inconclusive;
-  std::string why; // one line
   std::vector<VerifyRow> rows;
   std::vector<InvalidGate> invalid_gates;
   std::vector<VerifyFinding> findings;
   std::vector<VerifyLucky> lucky;
+  std::vector<Contract> contracts; // one that is broken is a FAIL
   // What was tested.
   int cases = 0, repeated = 0; // repeated: under one more schedule, or seven
   std::vector<DType> dtypes;

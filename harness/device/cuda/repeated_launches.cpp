@@ -67,8 +67,9 @@ Result<GraphReplay::Outcome> CudaDevice::compare_graph(CudaProgram& program) {
     if (!again || arena_.difference(plain.data(), first_world, bytes_of(0), first_world))
       return Outcome{.broken = {}, .steady = false};
   }
-  return Outcome{fmt::format("{} is not what plain launches give it after the {} replay",
-                             arena_.element_text(*differs), which)};
+  return Outcome{.broken = fmt::format("{} is not what plain launches give it after the {} replay",
+                                       arena_.element_text(*differs), which),
+                 .other_bits = true};
 }
 
 } // namespace assay::cuda
