@@ -4,8 +4,12 @@
 
     build/release/tests/ptx/ptx_tool --table > table.txt
     tests/conformance/make_rows.py table.txt --ptxas /usr/local/cuda/bin/ptxas --out DIR
+
+The rows of tests/ptx/rows, whose results are worked out by hand, become rows here too (stated.json), so that a GPU
+has its word on them.
 """
 import argparse
+import glob
 import json
 import os
 import re
@@ -59,6 +63,28 @@ def refused(rows, ptxas):
         bad |= found
 
 
+def stated_rows():
+    """Rows of tests/ptx/rows that no fault ends, and their inputs."""
+    rows, sets = [], {}
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../ptx/rows")
+    for path in sorted(glob.glob(os.path.join(folder, "*.json"))):
+        for stated in json.load(open(path)):
+            if "faults" in stated or any("-" in thread for thread in stated["threads"]):
+                continue
+            name = f"{os.path.basename(path)[:-5]}: {stated['name']}"
+            columns = ["".join(thread[k] for thread in stated["threads"]) for k in range(len(stated["in"]))]
+            sets[name] = {"types": stated["in"], "columns": columns}
+            row = {"ptx": stated["ptx"].replace("; ", ";\n"), "inputs": name, "in": stated["in"], "out": stated["out"]}
+            rows.append(row | ({"functions": stated["functions"]} if "functions" in stated else {}))
+    return rows, sets
+
+
+def write_family(folder, family, sets, rows):
+    with open(os.path.join(folder, family + ".json"), "w") as file:
+        file.write('{"inputs": {\n' + ",\n".join(json.dumps(k) + ": " + json.dumps(v) for k, v in sets.items()) + '},\n"rows": [\n')
+        file.write(",\n".join(json.dumps({k: v for k, v in row.items() if k != "in"}) for row in rows) + "\n]}\n")
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("table")
@@ -94,11 +120,13 @@ def main():
                 sets[name] = {"types": row["in"], "columns": ["".join(f"{line[k]:0{digits[k]}x}" for line in lines) for k in range(len(digits))]}
             out.append({"ptx": row["ptx"], "inputs": name, "out": row["out"]} | ({"functions": row["functions"]} if "functions" in row else {}))
         total += len(out)
-        with open(os.path.join(arguments.out, family + ".json"), "w") as file:
-            file.write('{"inputs": {\n' + ",\n".join(json.dumps(k) + ": " + json.dumps(v) for k, v in sets.items()) + '},\n"rows": [\n')
-            file.write(",\n".join(json.dumps(row) for row in out) + "\n]}\n")
+        write_family(arguments.out, family, sets, out)
         print(f"{family}: {len(out)} rows, {len(rows) - len(good)} instructions that ptxas refuses" + "".join(f"\n  refused altogether: {form}" for form in lost))
-    print(f"{total} rows")
+    rows, sets = stated_rows()
+    bad = refused(rows, arguments.ptxas)
+    rows = [row for k, row in enumerate(rows) if k not in bad]
+    write_family(arguments.out, "stated", {row["inputs"]: sets[row["inputs"]] for row in rows}, rows)
+    print(f"stated: {len(rows)} rows, {len(bad)} that ptxas refuses\n{total + len(rows)} rows")
 
 
 if __name__ == "__main__":
