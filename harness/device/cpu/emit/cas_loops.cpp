@@ -1,0 +1,48 @@
+#include "harness/device/cpu/emit/cas_loops.h"
+
+#include <set>
+
+namespace assay::cpu {
+namespace {
+
+using Registers = std::set<std::uint32_t>;
+
+bool same_address(const ptx::Operand& a, const ptx::Operand& b) {
+  return a.kind == b.kind && a.reg == b.reg && a.variable == b.variable && a.name == b.name &&
+         a.offset == b.offset;
+}
+
+bool is_plain_load(const ptx::Instruction& i) {
+  return i.opcode == "ld" && i.operands.size() == 2 && i.operands[0].kind == ptx::Operand::Kind::reg &&
+         !i.has("volatile") && !i.has("relaxed") && !i.has("acquire") && !i.has("nc") && !i.has("param");
+}
+
+// The registers from which moves lead to the given one.
+Registers sources_of(std::uint32_t reg, const ptx::Function& function) {
+  Registers found{reg};
+  for (std::size_t before = 0; before != found.size();) {
+    before = found.size();
+    for (const ptx::Instruction& i : function.instructions)
+      if (i.opcode == "mov" && i.operands.size() == 2 && i.operands[0].kind == ptx::Operand::Kind::reg &&
+          i.operands[1].kind == ptx::Operand::Kind::reg && found.contains(i.operands[0].reg))
+        found.insert(i.operands[1].reg);
+  }
+  return found;
+}
+
+} // namespace
+
+void relax_reads_of_swaps(ptx::Function& function) {
+  for (const ptx::Instruction& swap : function.instructions) {
+    if (swap.opcode != "atom" || !swap.has("cas") || swap.operands.size() != 4 ||
+        swap.operands[2].kind != ptx::Operand::Kind::reg)
+      continue;
+    const Registers compared = sources_of(swap.operands[2].reg, function);
+    for (ptx::Instruction& load : function.instructions)
+      if (is_plain_load(load) && compared.contains(load.operands[0].reg) &&
+          same_address(load.operands[1], swap.operands[1]))
+        load.modifiers.emplace_back("relaxed");
+  }
+}
+
+} // namespace assay::cpu
