@@ -1,8 +1,10 @@
 #include "harness/inputs/kinds.h"
 #include "harness/inputs/legal.h"
 #include "harness/inputs/shapes.h"
+#include "harness/numerics/formats.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace assay {
@@ -147,7 +149,17 @@ class Sweep {
     Case result = plain(dims, next_dtype(), pass);
     const auto found = std::ranges::find(result.inputs, space_.inputs[input].name, &TensorInput::tensor);
     found->distribution = make_distribution(kind);
+    if (kind == Kind::specials) negative_nan(*found, space_.inputs[input], result);
     add(std::move(result));
+  }
+
+  // Drawn NaNs have no sign; to code that looks at bits, one with a sign is a negative number.
+  static void negative_nan(TensorInput& input, const InputSpec& spec, const Case& test_case) {
+    const auto shape = shape_of(spec, test_case.dims);
+    const DType type = spec.dtype.value_or(test_case.dtype);
+    if (!shape || element_count(*shape) == 0) return;
+    const std::uint64_t nan = to_bits(type, std::numeric_limits<double>::quiet_NaN());
+    input.overrides.push_back({Shape(shape->size(), 0), nan | sign_bit(type)});
   }
 
   // What shows only where two inputs meet: infinity and its negative, zero and zero.

@@ -164,6 +164,7 @@ ElementOverride draw_override(const Shape& shape, const Domain& domain, DType ty
     if (is_float(type) && std::isfinite(value))
       value = std::clamp(value, -format_of(type).largest, format_of(type).largest);
     element.bits = to_bits(type, value);
+    if (std::isnan(value) && rng.chance(0.5)) element.bits |= sign_bit(type);
     if (is_legal_value(domain, type, limit, element.bits)) return element;
   }
   element.bits = to_bits(type, domain.kind == Domain::Kind::scale ? 1 : 0); // legal everywhere else

@@ -163,6 +163,8 @@ Distribution usual_distribution(const Domain& domain) {
 std::uint64_t convert_bits(DType from, DType to, std::uint64_t bits) {
   if (from == to) return bits;
   const double value = from_bits(from, bits);
+  if (std::isnan(value) && is_float(to))
+    return to_bits(to, value) | ((bits & sign_bit(from)) != 0 ? sign_bit(to) : 0);
   if (!std::isfinite(value) || !is_float(to)) return to_bits(to, value);
   const double largest = format_of(to).largest;
   return to_bits(to, std::clamp(value, -largest, largest));

@@ -53,7 +53,11 @@ bool fit_budgets(Dims& dims, const CaseSpace& space, std::int64_t share = 1);
 // The plainest values that show something: N(0, 1) for reals, legal ones for other domains.
 Distribution usual_distribution(const Domain& domain);
 
-// Override bits of one type as those of another: the nearest finite value, NaN and infinities as they are.
+// The sign of a floating type's bits.
+inline std::uint64_t sign_bit(DType type) { return std::uint64_t{1} << (8 * size_of(type) - 1); }
+
+// Override bits of one type as those of another: the nearest finite value, infinities as they are, and of a
+// NaN that it is one, and its sign.
 std::uint64_t convert_bits(DType from, DType to, std::uint64_t bits);
 
 // Changes the case's type and the bits of overrides with it.
