@@ -1,8 +1,8 @@
 // The functions a formula may use, and how far CUDA's own may be off. Sources, of CUDA 13:
 //   CUDA Programming Guide 5.5.7, "C Math API Mapping and Accuracy (Maximum ULP)": tables 47 (exp, expm1,
 //   log, log1p), 48 (sqrt), 50 (tanh), 51 (erf, erfc), and 5.5.8 (rsqrt: 2 ULP in float, 1 in double); an ULP
-//   error there is the distance from the correctly rounded result; for `approximate`, what -use_fast_math
-//   turns them into: 5.5.9.2, "Single-Precision-Only Intrinsic Functions"
+//   error there is the distance from the correctly rounded result; for a function among `fast`, what
+//   -use_fast_math turns them into: 5.5.9.2, "Single-Precision-Only Intrinsic Functions"
 //   (__expf, __logf), and PTX ISA 9.1, sections 9.7.3.8 (div.full), 9.7.3.15 (sqrt.approx), 9.7.3.16
 //   (rsqrt.approx), 9.7.3.22 (tanh.approx).
 #pragma once
@@ -13,6 +13,12 @@
 namespace assay {
 
 enum class Function { exp, expm1, log, log1p, sqrt, rsqrt, tanh, erf, erfc };
+
+// A set of functions that a kernel takes in their fast, less accurate form: 1 << Function, and division.
+using Approximations = unsigned;
+inline constexpr Approximations approximate_division = 1u << 31;
+inline constexpr Approximations all_approximate = ~0u;
+constexpr Approximations approximate_bit(Function function) { return 1u << static_cast<unsigned>(function); }
 
 // In Real's own arithmetic, as an eager program computes it (rsqrt: a square
 // root and a division).
@@ -46,7 +52,7 @@ template <std::floating_point Real> double spacing(double y) {
 // The largest documented distance of f(x) = y from the correctly rounded
 // result, absolute.
 template <Function function, std::floating_point Real>
-double documented_error(double x, double y, bool approximate) {
+double documented_error(double x, double y, Approximations fast) {
   const double ulp = spacing<Real>(y);
   if constexpr (std::is_same_v<Real, double>) { // -use_fast_math leaves double
                                                 // precision alone
@@ -55,7 +61,7 @@ double documented_error(double x, double y, bool approximate) {
     if constexpr (function == Function::erfc) return 5 * ulp;
     return 1 * ulp;
   } else {
-    if (approximate) {
+    if ((fast & approximate_bit(function)) != 0) {
       if constexpr (function == Function::exp) return (2 + std::floor(std::fabs(1.173 * x))) * ulp; // __expf
       if constexpr (function == Function::log)                                                      // __logf
         return x >= 0.5 && x <= 2 ? 0x1.82p-22 : 3 * ulp;                                // 2^-21.41
@@ -78,13 +84,14 @@ double documented_error(double x, double y, bool approximate) {
 
 // a / b: correctly rounded, or div.full.f32 (2 ULP) under -use_fast_math and
 // -prec-div=false.
-template <std::floating_point Real> double documented_division_error(double quotient, bool approximate) {
-  return std::is_same_v<Real, float> && approximate ? 2 * spacing<Real>(quotient) : 0;
+template <std::floating_point Real> double documented_division_error(double quotient, Approximations fast) {
+  return std::is_same_v<Real, float> && (fast & approximate_division) != 0 ? 2 * spacing<Real>(quotient) : 0;
 }
 
 // Division by div.approx.f32 (__fdividef, and / under -use_fast_math) is documented to be 0 here.
-template <std::floating_point Real> bool approximate_quotient_is_zero(Real b) {
-  return std::is_same_v<Real, float> && std::fabs(b) > Real(0x1p126) && std::isfinite(b);
+template <std::floating_point Real> bool approximate_quotient_is_zero(Real b, Approximations fast) {
+  return std::is_same_v<Real, float> && (fast & approximate_division) != 0 && std::fabs(b) > Real(0x1p126) &&
+         std::isfinite(b);
 }
 
 } // namespace assay

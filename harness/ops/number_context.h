@@ -3,6 +3,7 @@
 #pragma once
 
 #include "harness/numerics/formats.h"
+#include "harness/ops/function_bounds.h"
 
 #include <cstdint>
 
@@ -11,7 +12,7 @@ namespace assay {
 struct NumberContext {
   std::uint64_t random = 0; // state of the draws
   enum class Sign : std::uint8_t { up, down, random } sign = Sign::up;
-  bool approximate = false;
+  Approximations approximate = 0;
   bool exact_points = true; // exp(0) and its like carry no error
   const Format* narrow = nullptr;
   unsigned narrowed = 0; // a set of Narrowed (op.h)

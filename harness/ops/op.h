@@ -8,6 +8,7 @@
 #include "harness/numerics/signature.h"
 #include "harness/numerics/tensor.h"
 #include "harness/ops/formula.h"
+#include "harness/ops/function_bounds.h"
 
 #include <cstdint>
 #include <optional>
@@ -81,17 +82,18 @@ struct Instrument {
   int algorithm = 0;                     // index into OpInfo::algorithms, or backward_algorithms
   Functions functions = Functions::best; // transcendentals and rsqrt off by
                                          // their documented maximum
-  bool approximate = false;              // functions: the PTX .approx bounds instead of
+  Approximations approximate = 0;        // functions: the PTX .approx bounds instead of
                                          // CUDA's math library's
   std::uint64_t seed = 0;                // for noise and random_signs
   // Suspects (method: section 10): ways in which kernels are commonly wrong.
-  unsigned narrowed = 0; // a set of Narrowed: these results are rounded to `narrow` as well
+  unsigned narrowed = 0; // a set of Narrowed: rounded to `narrow` as well, or had another way
   DType narrow = DType::f16;
   bool without_maximum = false;   // the largest of a line counts as 0: exponentials of what was never shifted
   bool one_pass_variance = false; // E[x^2] - E[x]^2
 };
 
-// Results that a suspect rounds to a type narrower than the arithmetic's.
+// Results that a suspect rounds to a type narrower than the arithmetic's, and ways to have results other than
+// as the formula is written. All but the last two are wrong.
 enum Narrowed : unsigned {
   narrowed_accumulators = 1, // a sum, after each of its terms
   narrowed_sums = 2,         // a sum, once
@@ -99,6 +101,10 @@ enum Narrowed : unsigned {
   narrowed_additions = 8, // and differences; no terms of sums
   narrowed_quotients = 16,
   narrowed_functions = 32,
+  exponent_products = 64, // exp(a - b) = exp2(a * log2(e) - b * log2(e)): all digits of a and b count
+  exponent_fused = 128,   // the same, the first product and the difference by one fused multiply-add
+  products_first = 256,   // a * (b * c) as (a * b) * c: what overflows and underflows on the way differs
+  products_last = 512,    // (a * b) * c as a * (b * c)
 };
 
 // One output or gradient as an instrument computed it; all vectors have one

@@ -3,7 +3,8 @@
 //   FunctionError  transcendentals, rsqrt (and approximate divisions) off by
 //   their documented maximum Noisy          every operation rounded up or down
 //   at random; exact results, max, compare and stores stay Narrow         a
-//   suspect of method section 10: some results rounded to a narrower type
+//   suspect of method section 10: some results rounded to a narrower type, or
+//   exponentials by way of products
 #pragma once
 
 #include "harness/ops/formula.h"
@@ -12,6 +13,7 @@
 #include "harness/ops/operators.h"
 #include "harness/ops/wide_functions.h"
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -68,7 +70,7 @@ template <class Real> struct FunctionError : Perturbed<FunctionError<Real>, Real
   static FunctionError after_add(Real, Real, Real r) { return r; }
   static FunctionError after_multiply(Real, Real, Real r) { return r; }
   static FunctionError after_divide(Real, Real b, Real r) {
-    if (number_context.approximate && approximate_quotient_is_zero(b) && off(Real(1), 1) < 1)
+    if (approximate_quotient_is_zero(b, number_context.approximate) && off(Real(1), 1) < 1)
       return std::copysign(Real(0), r);
     return r == 0 ? r : off(r, documented_division_error<Real>(r, number_context.approximate));
   }
@@ -129,10 +131,42 @@ template <class Real> struct Narrow : Perturbed<Narrow<Real>, Real> {
     const bool wanted = (number_context.narrowed & which) != 0;
     return wanted ? static_cast<Real>(round_to(*number_context.narrow, r)) : r;
   }
-  static Narrow after_add(Real, Real, Real r) { return narrow(r, narrowed_additions); }
-  static Narrow after_multiply(Real, Real, Real r) { return narrow(r, narrowed_products); }
+  static Narrow after_add(Real a, Real b, Real r) {
+    Narrow sum = narrow(r, narrowed_additions);
+    sum.parts = {a, b};
+    sum.made = Made::sum;
+    return sum;
+  }
+  static Narrow multiply(const Narrow& a, const Narrow& b) {
+    const unsigned ways = number_context.narrowed;
+    if (b.made == Made::product && (ways & products_first) != 0) return product(a.v * b.parts[0], b.parts[1]);
+    if (a.made == Made::product && (ways & products_last) != 0) return product(a.parts[0], a.parts[1] * b.v);
+    return product(a.v, b.v);
+  }
+  static Narrow product(Real a, Real b) {
+    Narrow result = narrow(a * b, narrowed_products);
+    result.parts = {a, b};
+    result.made = Made::product;
+    return result;
+  }
   static Narrow after_divide(Real, Real, Real r) { return narrow(r, narrowed_quotients); }
   template <Function function> static Narrow after(Real, Real r) { return narrow(r, narrowed_functions); }
+  template <Function function> static Narrow apply(const Narrow& a) {
+    if constexpr (function == Function::exp)
+      if (a.made == Made::sum && (number_context.narrowed & (exponent_products | exponent_fused)) != 0)
+        return exp_of_products(a.parts);
+    return after<function>(a.v, evaluate<function>(a.v));
+  }
+
+  // In CUDA's own constants: log2(e) rounded to Real.
+  static Narrow exp_of_products(const std::array<Real, 2>& terms) {
+    constexpr auto log2_e = static_cast<Real>(1.4426950408889634);
+    const bool fused = (number_context.narrowed & exponent_fused) != 0;
+    const Real second = terms[1] * log2_e;
+    return std::exp2(fused ? std::fma(terms[0], log2_e, second) : terms[0] * log2_e + second);
+  }
+  enum class Made : std::uint8_t { otherwise, sum, product } made = Made::otherwise;
+  std::array<Real, 2> parts{}; // the terms, or factors
 
   struct Sum {
     Narrow total;

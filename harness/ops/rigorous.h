@@ -62,7 +62,7 @@ template <class Real> struct Rigorous : Operators<Rigorous<Real>> {
     const double passed = (a.error + times(largest_quotient, b.error)) / clearance * (1 + 0x1p-40);
     Rigorous result = rounded_once(quotient, passed);
     result.error += documented_division_error<Real>(std::fabs(quotient) + passed, number_context.approximate);
-    if (number_context.approximate && approximate_quotient_is_zero(static_cast<Real>(b.v)))
+    if (approximate_quotient_is_zero(static_cast<Real>(b.v), number_context.approximate))
       result.error += std::fabs(quotient) + passed;
     return result;
   }

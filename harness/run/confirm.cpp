@@ -37,16 +37,18 @@ UlpResult ulps_by_envelope(const Trial& trial, std::size_t i, const Envelope& en
                     ulp_limit(tolerance, trial.tensors[i].dtype, op), ulp_exclusions(trial, i, tolerance));
 }
 
-// target_error / threshold'. Where every legal evaluation is exact threshold' is 0, and one unit in the
-// output's last place stands in for it: else a marginal fault would shrink into such an input, where any bit
-// off looks gross.
+// target_error / threshold', or what it is in units of the output's last place where that is less: where
+// every legal evaluation is exact or nearly so, threshold' says nothing, and a marginal fault would shrink
+// into such an input, where any bit off looks gross.
 double severity_of(const Gate& gate, const Trial& trial, std::size_t i) {
-  const auto ratio = [&](double error, double threshold, double plain, std::int64_t element) {
-    if (threshold > 0 || element < 0) return plain;
-    return error / spacing(trial.tensors[i].dtype, trial.golden[i].value[static_cast<std::size_t>(element)]);
+  const auto ratio = [&](double error, double plain, std::int64_t element) {
+    if (!(plain > 1) || element < 0) return plain;
+    const double unit =
+        spacing(trial.tensors[i].dtype, trial.golden[i].value[static_cast<std::size_t>(element)]);
+    return std::max(1.0, std::min(plain, error / unit));
   };
-  return std::max(ratio(gate.target_error, gate.threshold, gate.ratio, gate.worst_element),
-                  ratio(gate.lines.target_error, gate.lines.threshold, gate.lines.ratio, gate.lines.element));
+  return std::max(ratio(gate.target_error, gate.ratio, gate.worst_element),
+                  ratio(gate.lines.target_error, gate.lines.ratio, gate.lines.element));
 }
 
 double bound_at(const std::vector<double>& bounds, std::int64_t element) {

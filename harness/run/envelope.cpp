@@ -49,7 +49,7 @@ std::vector<OrderChoice> orders_of(const OpInfo& op, const Manifest& manifest, c
 } // namespace
 
 std::vector<Instrument> envelope_instruments(const OpInfo& op, const Manifest& manifest, const Plan& plan,
-                                             bool approximate_functions) {
+                                             Approximations approximate) {
   const std::vector<OrderChoice> orders = orders_of(op, manifest, plan);
   const auto& names = plan.pass == Pass::forward ? op.algorithms : op.backward_algorithms;
   const int algorithms = std::max(1, static_cast<int>(names.size()));
@@ -83,7 +83,15 @@ std::vector<Instrument> envelope_instruments(const OpInfo& op, const Manifest& m
     for (std::size_t k = 0; k < functions.size(); ++k) {
       Instrument instrument = with_order(functions[k], k);
       instrument.algorithm = algorithm;
-      instrument.approximate = approximate_functions;
+      instrument.approximate = approximate;
+      instruments.push_back(instrument);
+    }
+  for (int algorithm = 0; algorithm < algorithms; ++algorithm)
+    for (const unsigned way : {products_first, products_last}) {
+      Instrument instrument;
+      instrument.narrowed = way;
+      instrument.narrow = plan.dtype; // rounds nothing
+      instrument.algorithm = algorithm;
       instruments.push_back(instrument);
     }
   for (int algorithm = 0; algorithm < algorithms; ++algorithm)
@@ -133,10 +141,10 @@ void Envelope::take(std::span<const Evaluated> evaluated) {
 }
 
 std::vector<std::vector<double>> rigorous_bounds(const Op& op, const Trial& trial,
-                                                 bool approximate_functions) {
+                                                 Approximations approximate) {
   Instrument instrument;
   instrument.number = Number::rigorous;
-  instrument.approximate = approximate_functions;
+  instrument.approximate = approximate;
   std::vector<std::vector<double>> bounds;
   for (Evaluated& evaluated : evaluate_tested(op, trial, instrument))
     bounds.push_back(std::move(evaluated.bound));

@@ -25,7 +25,7 @@ inline constexpr int envelope_sign_draws = 4;
 // `near` sizes, thread counts the launches' block sizes, a warp's, and the tile widths. Deterministic in its
 // arguments. Operators without a reduction have one order.
 std::vector<Instrument> envelope_instruments(const OpInfo& op, const Manifest& manifest, const Plan& plan,
-                                             bool approximate_functions);
+                                             Approximations approximate);
 
 class Envelope {
  public:
@@ -57,6 +57,6 @@ class Envelope {
 // The rigorous bound on |t - g| an element, for each of trial.tensors; an empty entry where the formula gives
 // none.
 std::vector<std::vector<double>> rigorous_bounds(const Op& op, const Trial& trial,
-                                                 bool approximate_functions);
+                                                 Approximations approximate);
 
 } // namespace assay

@@ -1,10 +1,9 @@
 #include "harness/run/kernel.h"
 
 #include "harness/base/check.h"
-#include "harness/base/files.h"
-#include "harness/base/hash.h"
+#include "harness/compile/includes.h"
+#include "harness/run/kernel_parts.h"
 #include "harness/run/sizes.h"
-#include "harness/run/user_operator.h"
 
 #include <fmt/ranges.h>
 
@@ -24,56 +23,24 @@ bool uses_atomics(std::string_view ptx) {
 
 // Whether a program uses functions less exact than CUDA's math library. Its exact expf is itself built on
 // ex2.approx.ftz and its division and square root on .rn, so those words alone tell nothing.
-bool uses_fast_functions(std::string_view ptx, const std::vector<std::string>& options) {
+Approximations fast_functions(std::string_view ptx, const std::vector<std::string>& options) {
+  constexpr Approximations tanh_alone = approximate_bit(Function::tanh);
+  const Approximations tanh = ptx.find("tanh.approx") == std::string_view::npos ? 0 : tanh_alone;
   for (const std::string& option : options)
-    if (option.ends_with("use_fast_math")) return true;
+    if (option.ends_with("use_fast_math")) return (all_approximate & ~tanh_alone) | tanh;
   for (const std::string_view word :
        {"ex2.approx.f32", "div.full", "div.approx", "rcp.approx.f32", "rcp.approx.ftz.f32", "sqrt.approx",
         "tanh.approx", "sin.approx", "cos.approx", "lg2.approx.f32"})
-    if (ptx.find(word) != std::string_view::npos) return true;
-  return false;
-}
-
-bool in_working_folder(const std::filesystem::path& path) {
-  std::error_code error;
-  const auto inside =
-      std::filesystem::weakly_canonical(path, error).lexically_relative(std::filesystem::current_path(error));
-  return !error && !inside.empty() && *inside.begin() != "..";
-}
-
-Result<const Op*> operator_of(const Manifest& manifest, const KernelOptions& options) {
-  if (const Op* op = find_op(manifest.op)) return op;
-  const auto found = manifest.places.find("op");
-  const Place place = found == manifest.places.end() ? Place{manifest.path.string()} : found->second;
-  if (is_user_operator(manifest.op)) {
-    const auto header = (manifest.path.parent_path() / manifest.op).lexically_normal();
-    if (!options.named_by_user && !in_working_folder(header))
-      return user_error(place,
-                        "the operator {} lies outside the working folder, and a case's word is not enough "
-                        "to compile and run it: name the manifest itself",
-                        header.string());
-    return load_user_operator(header, options.cache_dir);
-  }
-  std::vector<std::string> names;
-  for (const Op* op : all_ops()) names.push_back(op->info().name);
-  return user_error(
-      place, "there is no operator '{}'; there are {}, and \"my_op.h\" for a header beside the manifest",
-      manifest.op, fmt::join(names, ", "));
+    if (ptx.find(word) != std::string_view::npos) return (all_approximate & ~tanh_alone) | tanh;
+  return 0;
 }
 
 } // namespace
 
 Result<std::unique_ptr<Kernel>> Kernel::load(const std::filesystem::path& path, Device& device,
                                              const KernelOptions& options) {
-  ASSAY_TRY(Manifest manifest, load_manifest(path));
-  ASSAY_TRY(const Op* op, operator_of(manifest, options));
-  auto source = read_file(manifest.source);
-  if (!source) {
-    const auto place = manifest.places.find("source");
-    return user_error(place == manifest.places.end() ? Place{path.string()} : place->second, "source {}: {}",
-                      manifest.source.string(), source.error().message);
-  }
-  return bind(std::move(manifest), *op, *std::move(source), device, options);
+  ASSAY_TRY(KernelParts parts, read_kernel_parts(path, options.named_by_user, options.cache_dir));
+  return bind(std::move(parts.manifest), *parts.op, std::move(parts.source_text), device, options);
 }
 
 Result<std::unique_ptr<Kernel>> Kernel::bind(Manifest manifest, const Op& op, std::string source_text,
@@ -86,14 +53,10 @@ Result<std::unique_ptr<Kernel>> Kernel::bind(Manifest manifest, const Op& op, st
   kernel->device_ = &device;
   kernel->options_ = options;
   kernel->source_text_ = std::move(source_text);
-  kernel->source_hash_ = content_hash(kernel->source_text_);
+  kernel->source_hash_ = hash_with_includes(kernel->manifest_.source, kernel->source_text_, kernel->manifest_.include_dirs);
   kernel->space_.source_hash = kernel->source_hash_;
   const OpInfo& info = op.info();
-  for (std::size_t i = 0; i < info.tensors.size(); ++i) {
-    const Role role = info.tensors[i].role;
-    if ((role == Role::output || role == Role::gradient) && !kernel->binding_.named[i])
-      kernel->not_tested_.push_back(info.tensors[i].name);
-  }
+  kernel->not_tested_ = ::assay::not_tested(info, kernel->binding_);
 
   // One compilation at the smallest dims shows every mismatch between the launches and the kernels'
   // parameters.
@@ -127,7 +90,7 @@ Result<const Kernel::Loaded*> Kernel::program(DType dtype, const std::vector<std
   ASSAY_TRY(loaded.program, device_->load(ptx));
   ASSAY_TRY_VOID(check_arguments(loaded, names));
   has_atomics_ = has_atomics_ || uses_atomics(ptx.text);
-  approximates_ = approximates_ || uses_fast_functions(ptx.text, manifest_.options);
+  approximates_ |= fast_functions(ptx.text, manifest_.options);
   return &programs_.emplace(key, std::move(loaded)).first->second;
 }
 

@@ -46,7 +46,7 @@ class Kernel {
   const Manifest& manifest() const { return manifest_; }
   const Op& op() const { return *op_; }
   Device& device() const { return *device_; }
-  const std::string& source_hash() const { return source_hash_; } // content hash of the source's text
+  const std::string& source_hash() const { return source_hash_; } // of the source and what it includes
 
   // Outputs and gradients that no launch names, as "grad_weight": nothing is known of them, and reports say
   // so.
@@ -54,9 +54,10 @@ class Kernel {
   bool tests(std::size_t tensor) const { return binding_.named[tensor]; } // index in op().info().tensors
   // Of any program loaded so far.
   bool has_atomics() const { return has_atomics_; } // such kernels are run 8 times a case
-  // Uses fast functions (ex2.approx as exp, div.full, --use_fast_math), whose errors are then those of PTX's
-  // table.
-  bool approximates() const { return approximates_; }
+  // The functions whose errors may be those of PTX's table: all but tanh where any program uses a fast
+  // function (ex2.approx as exp, div.full, --use_fast_math), tanh where one uses tanh.approx, which is a
+  // thousand times worse.
+  Approximations approximates() const { return approximates_; }
 
   // What the fuzzer may draw: the manifest's dims within the operator's limits, types, passes, params,
   // layouts.
@@ -88,7 +89,7 @@ class Kernel {
   Binding binding_;
   std::vector<std::string> not_tested_;
   bool has_atomics_ = false;
-  bool approximates_ = false;
+  Approximations approximates_ = 0;
   CaseSpace space_;
   std::map<std::string, Loaded> programs_;
 };

@@ -91,6 +91,12 @@ std::vector<Hypothesis> hypotheses_of(const Scene& scene) {
       all.push_back({Cause::premature_cast, fmt::format("{} rounded to {}", what, name_of(type)),
                      narrowed(which == narrowed_functions && info.reduces ? orders : plain, which, type)});
   }
+  for (const unsigned way : {exponent_products, exponent_fused})
+    all.push_back({Cause::approximate_function,
+                   fmt::format("exp(x - m) taken as exp2 of {}, which loses digits in proportion to x",
+                               way == exponent_products ? "a difference of products with log2(e)"
+                                                        : "x * log2(e) less the product m * log2(e)"),
+                   narrowed(orders, way, scene.finding.test_case.dtype)});
   if (info.reduces) {
     Hypothesis no_maximum{Cause::numerical_stability, "no maximum subtracted before exponentials", {}};
     Hypothesis one_pass{Cause::numerical_stability, "the variance as E[x^2] - E[x]^2", {}};

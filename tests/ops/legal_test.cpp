@@ -62,7 +62,7 @@ TEST(Legal, AnApproximateQuotientMayBeZeroBeyondTwoToThe126) {
   Instrument down;
   down.functions = Instrument::Functions::all_down;
   EXPECT_LT(named(problem.evaluate(down), "y").value.front(), 0);
-  down.approximate = true;
+  down.approximate = all_approximate;
   EXPECT_EQ(named(problem.evaluate(down), "y").value.front(), 0);
 }
 

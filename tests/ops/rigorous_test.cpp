@@ -67,7 +67,7 @@ TEST_P(RigorousTest, BoundsEveryLegalEvaluation) {
       i.functions = seed == 0   ? Instrument::Functions::all_up
                     : seed == 1 ? Instrument::Functions::all_down
                                 : Instrument::Functions::random_signs;
-      i.approximate = true;
+      i.approximate = all_approximate;
       i.seed = seed;
       approximate.push_back(i);
     }
