@@ -123,6 +123,54 @@ TEST_F(Undefined, FillZeroDefines) {
       {}, {y});
 }
 
+// The undefined bytes, as a mask, of what an instruction makes of operands of which bytes 0 and 1 of the
+// first are undefined.
+unsigned after(Warp* warp, BitRule rule, std::array<std::uint32_t, 3> operands, std::uint32_t result) {
+  Lanes<std::uint32_t> values[3], results{};
+  const void* places[3];
+  for (std::size_t k = 0; k < 3; ++k) {
+    values[k].fill(operands[k]);
+    places[k] = values[k].data();
+  }
+  results.fill(result);
+  const Mask low_half[] = {1, 0};
+  const Lanes<std::uint64_t> first = each([&](unsigned) { return std::uint64_t{operands[0]}; });
+  assay_note_partial(warp, 1, first.data(), 4, 2, low_half);
+  const Mask undefined[3] = {1, 0, 0};
+  if (assay_bits_undefined(warp, 1, &rule, places, undefined, results.data()) == 0) return 0;
+  unsigned bytes = 0;
+  const Lanes<std::uint64_t> wide = each([&](unsigned) { return std::uint64_t{result}; });
+  for (unsigned byte = 0; byte < 4; ++byte)
+    bytes |= assay_part_undefined(warp, 1, wide.data(), 4, byte, 1) << byte;
+  return bytes;
+}
+
+TEST_F(Undefined, InstructionsOnBitsAndPartsKeepThemApart) {
+  const auto kernel = [](Warp* warp) {
+    constexpr std::uint32_t x = 0x12347ff7;
+    const auto expect = [&](BitRule rule, std::uint32_t b, std::uint32_t c, std::uint32_t result,
+                            unsigned bytes) {
+      EXPECT_EQ(after(warp, rule, {x, b, c}, result), bytes) << static_cast<int>(rule.op) << " " << b;
+    };
+    expect({BitOp::parts, 4, 2, 2}, 0x00010001, 0, 0x12357ff8, 0x3);
+    expect({BitOp::parts, 4, 2, 4}, 0x00010001, 0, 0x12357ff9, 0xf);
+    expect({BitOp::table, 4, 2, 0xc0}, 0xffff0000, 0, 0x12340000, 0x0);
+    expect({BitOp::table, 4, 2, 0xc0}, 0xffffff00, 0, 0x12347f00, 0x2);
+    expect({BitOp::table, 4, 2, 0xfc}, 0x000000ff, 0, 0x12347fff, 0x2);
+    expect({BitOp::table, 4, 2, 0x3c}, 0x0000ffff, 0, 0x12348008, 0x3);
+    expect({BitOp::table, 4, 3, 0xca}, 0, 0x55, 0x44, 0x1); // a ? b : c, which differ in bits 0 to 6
+    expect({BitOp::shift_left, 4, 2, 0}, 16, 0, 0x7ff70000, 0xc);
+    expect({BitOp::shift_left, 4, 2, 0}, 12, 0, 0x47ff7000, 0xe);
+    expect({BitOp::shift_left, 4, 2, 0}, 32, 0, 0, 0x0);
+    expect({BitOp::shift_right, 4, 2, 0}, 16, 0, 0x1234, 0x0);
+    expect({BitOp::shift_right, 4, 2, 0}, 4, 0, 0x012347ff, 0x3);
+    expect({BitOp::shift_right_sign, 4, 2, 0}, 8, 0, 0x0012347f, 0x1);
+    expect({BitOp::permute, 4, 3, 0}, 0xaabbccdd, 0x5432, 0xccdd1234, 0x0);
+    expect({BitOp::permute, 4, 3, 0}, 0xaabbccdd, 0x2154, 0x347fccdd, 0x4);
+  };
+  EXPECT_THAT(run(kernel, {}, {}).faults, IsEmpty());
+}
+
 TEST_F(Undefined, UnwrittenIsFoundWithTheChecksOff) {
   engine_.set_checks({.races = false, .undefined = false});
   const BufferId y = buffer("y", BufferRole::output, DType::f32, {4});

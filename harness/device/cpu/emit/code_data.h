@@ -17,6 +17,7 @@ struct CodeData {
   std::deque<AtomicAccess> atomics;
   std::deque<BarrierSite> barriers;
   std::deque<MbarrierAccess> mbarriers;
+  std::deque<BitRule> bit_rules;
   std::deque<PointerCall> pointer_calls;
   CallTable callees; // filled where there are pointer_calls
   std::deque<MatrixProduct> products;

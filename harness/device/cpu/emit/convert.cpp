@@ -1,6 +1,7 @@
 // cvt and cvt.pack.
 #include "harness/device/cpu/emit/floats.h"
 #include "harness/device/cpu/emit/handlers.h"
+#include "harness/device/cpu/emit/partly_undefined.h"
 
 #include <array>
 #include <string>
@@ -123,11 +124,27 @@ void float_to_float(FunctionEmitter& e, const Instruction& i, Type from, Type to
   e.write(i, 0, to, value);
 }
 
+// What is cut off is not undefined any more, nor are the zeros of an extension.
+void narrow_taint(FunctionEmitter& e, const Instruction& i, Type from, Type to, Value* value, Value* result) {
+  const unsigned old_bits = bits_of(from), bits = bits_of(to);
+  Value* mask = e.taken_taint();
+  if (!mask || e.register_bits(i.operands[1]) != old_bits) return;
+  if (bits < old_bits) e.set_taint(part_undefined(e, value, old_bits, bits, 0, mask));
+  if (bits <= old_bits || is_signed(from)) return;
+  std::vector<Value*> parts(bits / old_bits);
+  parts[0] = mask;
+  e.set_taint(packed_undefined(e, result, bits, parts));
+}
+
 void integer_to_integer(FunctionEmitter& e, const Instruction& i, Type from, Type to) {
   auto& b = e.lanes();
   Value* value = e.source(i, 1, from);
   const unsigned bits = bits_of(to);
-  if (!i.has("sat")) return e.write(i, 0, to, b.resize(value, bits, is_signed(from)));
+  if (!i.has("sat")) {
+    Value* result = b.resize(value, bits, is_signed(from));
+    narrow_taint(e, i, from, to, value, result);
+    return e.write(i, 0, to, result);
+  }
   // clamp in 65 bits, where every value of either type is itself
   value = b.resize(value, 65, is_signed(from));
   const llvm::APInt low = is_signed(to) ? llvm::APInt::getSignedMinValue(bits).sext(65) : llvm::APInt(65, 0);
@@ -136,6 +153,12 @@ void integer_to_integer(FunctionEmitter& e, const Instruction& i, Type from, Typ
   const auto splat = [&](const llvm::APInt& n) { return b.ir.CreateVectorSplat(32, b.ir.getInt(n)); };
   value = b.binary(llvm::Intrinsic::smin, b.binary(llvm::Intrinsic::smax, value, splat(low)), splat(high));
   e.write(i, 0, to, b.resize(value, bits, false));
+}
+
+// Each half of the result is undefined where its own operand is.
+void note_halves(FunctionEmitter& e, const Instruction& i, Value* result, unsigned bits) {
+  Value* const undefined[] = {e.undefined_lanes(i.operands[2]), e.undefined_lanes(i.operands[1])};
+  e.set_taint(packed_undefined(e, result, bits, undefined));
 }
 
 // cvt.rn.f16x2.f32 d, a, b: a is the high half.
@@ -154,7 +177,9 @@ void pack_two(FunctionEmitter& e, const Instruction& i, Type to) {
     Value* mode = b.splat(32, i.has("relu") ? 1 : 0);
     args.push_back(b.cast(mode, b.float_lanes()));
     const char* name = to == Type::e4m3x2 ? "assay_f32_to_e4m3x2" : "assay_f32_to_e5m2x2";
-    return e.write(i, 0, Type::b16, b.call_lanes(name, b.int_lanes(16), args));
+    Value* result = b.call_lanes(name, b.int_lanes(16), args);
+    if (!from_pair) note_halves(e, i, result, 16);
+    return e.write(i, 0, Type::b16, result);
   }
   const bool bf16 = to == Type::bf16x2;
   const auto half = [&](std::size_t k) {
@@ -163,7 +188,9 @@ void pack_two(FunctionEmitter& e, const Instruction& i, Type to) {
     return b.resize(float_to_half(e, i, value, bf16), 32, false);
   };
   Value* high = b.ir.CreateShl(half(1), b.splat(32, 16));
-  e.write(i, 0, Type::b32, b.ir.CreateOr(high, half(2)));
+  Value* result = b.ir.CreateOr(high, half(2));
+  note_halves(e, i, result, 32);
+  e.write(i, 0, Type::b32, result);
 }
 
 void emit_cvt(FunctionEmitter& e, const Instruction& i) {

@@ -2,6 +2,7 @@
 // make the second rounding harmless (24 >= 2 * 11 + 2); the fused multiply-add has its own routine.
 #include "harness/device/cpu/emit/floats.h"
 #include "harness/device/cpu/emit/handlers.h"
+#include "harness/device/cpu/emit/partly_undefined.h"
 
 #include <array>
 #include <functional>
@@ -57,6 +58,9 @@ void apply(FunctionEmitter& e, const Instruction& i, const HalfOperation& operat
   Value* high = one(16);
   Value* both =
       b.ir.CreateOr(b.resize(low, 32, false), b.ir.CreateShl(b.resize(high, 32, false), b.splat(32, 16)));
+  std::vector<Value*> operands;
+  for (std::size_t k = 1; k < i.operands.size(); ++k) operands.push_back(e.source(i, k, Type::b32));
+  pass_bits(e, i, {BitOp::parts, 4, static_cast<std::uint8_t>(operands.size()), 2}, operands, both);
   e.write(i, 0, Type::b32, both);
 }
 

@@ -1,6 +1,9 @@
 // and, or, xor, not, cnot, lop3, shifts, funnel shifts, bit fields and counts, prmt.
 #include "harness/device/cpu/emit/function_emitter.h"
 #include "harness/device/cpu/emit/handlers.h"
+#include "harness/device/cpu/emit/partly_undefined.h"
+
+#include <array>
 
 namespace assay::cpu {
 namespace {
@@ -12,6 +15,7 @@ using ptx::Type;
 
 Type type_of(const Instruction& i) { return i.types.back(); }
 unsigned bits_of(const Instruction& i) { return ptx::bits_of(type_of(i)); }
+std::uint8_t bytes_of(const Instruction& i) { return static_cast<std::uint8_t>(bits_of(i) / 8); }
 
 void emit_bitwise(FunctionEmitter& e, const Instruction& i) {
   Value* x = e.source(i, 1, type_of(i));
@@ -20,11 +24,16 @@ void emit_bitwise(FunctionEmitter& e, const Instruction& i) {
   Value* result = i.opcode == "and"  ? ir.CreateAnd(x, y)
                   : i.opcode == "or" ? ir.CreateOr(x, y)
                                      : ir.CreateXor(x, y);
+  const std::uint8_t table = i.opcode == "and" ? 0xc0 : i.opcode == "or" ? 0xfc : 0x3c;
+  pass_bits(e, i, {BitOp::table, bytes_of(i), 2, table}, std::array{x, y}, result);
   e.write(i, 0, type_of(i), result);
 }
 
 void emit_not(FunctionEmitter& e, const Instruction& i) {
-  e.write(i, 0, type_of(i), e.ir().CreateNot(e.source(i, 1, type_of(i))));
+  Value* x = e.source(i, 1, type_of(i));
+  Value* result = e.ir().CreateNot(x);
+  pass_bits(e, i, {BitOp::table, bytes_of(i), 1, 0x0f}, std::array{x}, result);
+  e.write(i, 0, type_of(i), result);
 }
 
 void emit_cnot(FunctionEmitter& e, const Instruction& i) {
@@ -48,6 +57,7 @@ void emit_lop3(FunctionEmitter& e, const Instruction& i) {
       term = ir.CreateAnd(term, (row >> (2 - k) & 1) != 0 ? inputs[k] : ir.CreateNot(inputs[k]));
     result = ir.CreateOr(result, term);
   }
+  pass_bits(e, i, {BitOp::table, 4, 3, static_cast<std::uint8_t>(i.operands[4].bits)}, inputs, result);
   e.write(i, 0, Type::b32, result);
 }
 
@@ -64,6 +74,10 @@ void emit_shift(FunctionEmitter& e, const Instruction& i) {
                   : arithmetic      ? b.ir.CreateAShr(x, inside)
                                     : b.ir.CreateLShr(x, inside);
   if (!arithmetic) result = b.select(b.ir.CreateICmpUGT(amount, largest), b.splat(bits, 0), result);
+  const BitOp op = i.opcode == "shl" ? BitOp::shift_left
+                   : arithmetic      ? BitOp::shift_right_sign
+                                     : BitOp::shift_right;
+  pass_bits(e, i, {op, bytes_of(i), 2, 0}, std::array{x, amount}, result);
   e.write(i, 0, type_of(i), result);
 }
 
@@ -188,9 +202,10 @@ void emit_bmsk(FunctionEmitter& e, const Instruction& i) {
 void emit_prmt(FunctionEmitter& e, const Instruction& i) {
   auto& b = e.lanes();
   auto& ir = b.ir;
-  Value* both = ir.CreateOr(b.resize(e.source(i, 1, Type::b32), 64, false),
-                            ir.CreateShl(b.resize(e.source(i, 2, Type::b32), 64, false), b.splat(64, 32)));
-  Value* control = b.resize(e.source(i, 3, Type::b32), 64, false);
+  const std::array operands{e.source(i, 1, Type::b32), e.source(i, 2, Type::b32), e.source(i, 3, Type::b32)};
+  Value* both = ir.CreateOr(b.resize(operands[0], 64, false),
+                            ir.CreateShl(b.resize(operands[1], 64, false), b.splat(64, 32)));
+  Value* control = b.resize(operands[2], 64, false);
   Value* result = b.splat(64, 0);
   for (unsigned k = 0; k < 4; ++k) {
     Value* low = ir.CreateAnd(control, b.splat(64, 3));
@@ -218,7 +233,10 @@ void emit_prmt(FunctionEmitter& e, const Instruction& i) {
     byte = b.select(ir.CreateICmpUGE(selector, constant(8)), spread, byte);
     result = ir.CreateOr(result, ir.CreateShl(byte, constant(8 * k)));
   }
-  e.write(i, 0, Type::b32, b.resize(result, 32, false));
+  result = b.resize(result, 32, false);
+  const bool by_byte = i.modifiers.size() == 1; // in no special mode
+  if (by_byte) pass_bits(e, i, {BitOp::permute, 4, 3, 0}, operands, result);
+  e.write(i, 0, Type::b32, result);
 }
 
 // fns: the offset-th set bit from `base` (0: the bit itself), counted upwards or downwards; none: all ones.

@@ -2,10 +2,8 @@
 // without effect.
 #include "harness/device/cpu/emit/function_emitter.h"
 #include "harness/device/cpu/emit/handlers.h"
+#include "harness/device/cpu/emit/partly_undefined.h"
 
-#include <llvm/IR/MDBuilder.h>
-
-#include <span>
 #include <vector>
 
 namespace assay::cpu {
@@ -29,59 +27,6 @@ Type unsigned_type(unsigned bits) {
   default:
     return Type::b128;
   }
-}
-
-// Runs `emit` only where some lane that executes is undefined; its mask, or `mask` where none is.
-template <class Emit> Value* where_undefined(FunctionEmitter& e, Value* mask, Emit emit) {
-  auto& ir = e.ir();
-  auto& context = ir.getContext();
-  llvm::BasicBlock* from = ir.GetInsertBlock();
-  auto* some = llvm::BasicBlock::Create(context, "", from->getParent());
-  auto* next = llvm::BasicBlock::Create(context, "", from->getParent());
-  Value* any = ir.CreateICmpNE(ir.CreateAnd(mask, e.executing()), ir.getInt32(0));
-  ir.CreateCondBr(any, some, next, llvm::MDBuilder(context).createUnlikelyBranchWeights());
-  ir.SetInsertPoint(some);
-  Value* found = emit();
-  llvm::BasicBlock* after = ir.GetInsertBlock();
-  ir.CreateBr(next);
-  ir.SetInsertPoint(next);
-  llvm::PHINode* merged = ir.CreatePHI(ir.getInt32Ty(), 2);
-  merged->addIncoming(mask, from);
-  merged->addIncoming(found, after);
-  return merged;
-}
-
-// The undefined lanes of the packed register: those of any part. Which part they are of is noted, so that
-// unpacking it finds the others defined.
-Value* packed_undefined(FunctionEmitter& e, Value* whole, unsigned bits, std::span<Value* const> parts) {
-  auto& b = e.lanes();
-  Value* any = nullptr;
-  for (Value* part : parts)
-    if (part) any = any ? b.ir.CreateOr(any, part) : part;
-  if (!any || bits > 64 || bits / parts.size() < 8) return any;
-  return where_undefined(e, any, [&]() -> Value* {
-    b.ir.CreateAlignedStore(b.resize(whole, 64, false), b.scratch(0), llvm::Align(64));
-    for (std::size_t k = 0; k < parts.size(); ++k)
-      b.ir.CreateStore(parts[k] ? parts[k] : b.ir.getInt32(0),
-                       b.ir.CreateConstInBoundsGEP1_64(b.ir.getInt32Ty(), e.undefined_buffer(), k));
-    b.call("assay_note_partial", b.ir.getVoidTy(),
-           {e.warp(), b.ir.CreateAnd(any, e.executing()), b.scratch(0), b.ir.getInt32(bits / 8),
-            b.ir.getInt32(static_cast<std::uint32_t>(parts.size())), e.undefined_buffer()});
-    return any;
-  });
-}
-
-// The undefined lanes of one part of an unpacked register whose own are `mask`.
-Value* part_undefined(FunctionEmitter& e, Value* whole, unsigned bits, unsigned each, std::size_t k,
-                      Value* mask) {
-  if (!mask || bits > 64 || each < 8) return mask;
-  auto& b = e.lanes();
-  return where_undefined(e, mask, [&] {
-    b.ir.CreateAlignedStore(b.resize(whole, 64, false), b.scratch(0), llvm::Align(64));
-    return b.call("assay_part_undefined", b.ir.getInt32Ty(),
-                  {e.warp(), b.ir.CreateAnd(mask, e.executing()), b.scratch(0), b.ir.getInt32(bits / 8),
-                   b.ir.getInt32(static_cast<std::uint32_t>(k) * each / 8), b.ir.getInt32(each / 8)});
-  });
 }
 
 void emit_mov(FunctionEmitter& e, const Instruction& i) {

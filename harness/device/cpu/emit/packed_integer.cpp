@@ -2,6 +2,7 @@
 // differences.
 #include "harness/device/cpu/emit/function_emitter.h"
 #include "harness/device/cpu/emit/handlers.h"
+#include "harness/device/cpu/emit/partly_undefined.h"
 
 namespace assay::cpu {
 namespace {
@@ -18,8 +19,9 @@ Value* elements(FunctionEmitter& e, Value* lanes, unsigned bits) {
 
 void emit_packed(FunctionEmitter& e, const Instruction& i) {
   auto& ir = e.ir();
-  Value* a = elements(e, e.source(i, 1, Type::b32), 16);
-  Value* b = elements(e, e.source(i, 2, Type::b32), 16);
+  Value* const operands[] = {e.source(i, 1, Type::b32), e.source(i, 2, Type::b32)};
+  Value* a = elements(e, operands[0], 16);
+  Value* b = elements(e, operands[1], 16);
   const bool sign = i.has("s16x2");
   Value* result = nullptr;
   if (i.opcode == "add") result = ir.CreateAdd(a, b);
@@ -29,7 +31,9 @@ void emit_packed(FunctionEmitter& e, const Instruction& i) {
     result = e.lanes().binary(sign ? llvm::Intrinsic::smax : llvm::Intrinsic::umax, a, b);
   if (i.has("relu"))
     result = e.lanes().binary(llvm::Intrinsic::smax, result, llvm::Constant::getNullValue(result->getType()));
-  e.write(i, 0, Type::b32, ir.CreateBitCast(result, e.lanes().int_lanes(32)));
+  result = ir.CreateBitCast(result, e.lanes().int_lanes(32));
+  pass_bits(e, i, {BitOp::parts, 4, 2, 2}, operands, result);
+  e.write(i, 0, Type::b32, result);
 }
 
 // Unsigned elements; with .add their differences' sum is added to the last operand.

@@ -135,6 +135,22 @@ struct MbarrierAccess {
   bool expects; // arrive.expect_tx: the operand is bytes, the count is 1
 };
 
+// How undefined bits of a register pass through an instruction that treats its bits or parts apart.
+enum class BitOp : std::uint8_t {
+  parts,            // `argument` bytes of the result come from those bytes of every operand
+  table,            // bit by bit, of up to three operands: lop3's table is `argument`
+  shift_left,       // operand 0 by operand 1, a b32
+  shift_right,      // zeros come in
+  shift_right_sign, // the sign comes in
+  permute,          // prmt's bytes of operands 0 and 1 by selector 2
+};
+struct BitRule {
+  BitOp op;
+  std::uint8_t bytes; // of the result, and of the operands but amounts and selectors
+  std::uint8_t operands;
+  std::uint8_t argument;
+};
+
 // Everything about one running warp that emitted code reads or writes in place; the runtime keeps more behind
 // it.
 struct Warp {
@@ -173,8 +189,8 @@ void assay_store_row(Warp* warp, const Access* access, std::uint64_t base, const
                      const std::uint32_t* undefined);
 // The same for several accesses by one register: an access goes to the shape's addresses plus `offset`. The
 // addresses stay where they are.
-void assay_shape(AddressShape* shape, const std::uint64_t* addresses, std::uint32_t lanes, std::uint32_t bytes,
-                 std::uint32_t address_bits);
+void assay_shape(AddressShape* shape, const std::uint64_t* addresses, std::uint32_t lanes,
+                 std::uint32_t bytes, std::uint32_t address_bits);
 void assay_load_shaped(Warp* warp, const Access* access, const AddressShape* shape, std::uint64_t offset,
                        void* values, std::uint32_t* undefined);
 void assay_store_shaped(Warp* warp, const Access* access, const AddressShape* shape, std::uint64_t offset,
@@ -224,6 +240,11 @@ std::uint32_t assay_part_undefined(Warp* warp, std::uint32_t lanes, const std::u
                                    std::uint32_t bytes, std::uint32_t first, std::uint32_t count);
 void assay_note_partial(Warp* warp, std::uint32_t lanes, const std::uint64_t* values, std::uint32_t bytes,
                         std::uint32_t parts, const std::uint32_t* undefined);
+// The lanes, of `lanes`, whose result is undefined in some byte: operands[k] holds 32 values, undefined[k]
+// the lanes in which they are undefined, which of them in part is known.
+std::uint32_t assay_bits_undefined(Warp* warp, std::uint32_t lanes, const BitRule* rule,
+                                   const void* const* operands, const std::uint32_t* undefined,
+                                   const void* result);
 
 // Events.
 void assay_undefined_used(Warp* warp, std::uint32_t lanes, const Site* site);

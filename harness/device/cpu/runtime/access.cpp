@@ -171,8 +171,8 @@ void find_shape(AddressShape& shape) {
   find_extent(shape, first);
 }
 
-void assay_shape(AddressShape* shape, const std::uint64_t* addresses, std::uint32_t lanes, std::uint32_t bytes,
-                 std::uint32_t address_bits) {
+void assay_shape(AddressShape* shape, const std::uint64_t* addresses, std::uint32_t lanes,
+                 std::uint32_t bytes, std::uint32_t address_bits) {
   *shape = {addresses, lanes, bytes, address_bits, Pattern::scattered, 0, 0, 0, 0};
   if (lanes != 0) find_shape(*shape);
 }

@@ -26,57 +26,16 @@ void store_undefined(Region& region, const Access& access, std::int64_t offset, 
   region.stored_undefined_site = access.site;
 }
 
-void remember_partial(WarpContext& context, unsigned lane, std::uint64_t bits, unsigned bytes,
-                      unsigned undefined) {
-  const PartialValue value{bits, static_cast<std::uint8_t>(lane), static_cast<std::uint8_t>(bytes),
-                           static_cast<std::uint8_t>(undefined)};
-  if (context.partials.size() < remembered_partials)
-    context.partials.push_back(value);
-  else
-    context.partials[context.next_partial++ % remembered_partials] = value;
-}
-
-unsigned undefined_bytes(const WarpContext& context, unsigned lane, std::uint64_t bits, unsigned bytes) {
-  for (const PartialValue& value : context.partials)
-    if (value.lane == lane && value.bytes == bytes && value.bits == bits) return value.undefined;
-  return (1u << bytes) - 1;
-}
-
 void store_partly_undefined(const WarpContext& context, Region& region, const Access& access,
                             std::int64_t offset, unsigned lane, std::uint64_t bits, unsigned bytes) {
   const unsigned all = (1u << bytes) - 1;
-  const unsigned mask = bytes <= 8 ? undefined_bytes(context, lane, bits, bytes) : all;
+  const unsigned mask = bytes <= 8 ? context.partials.undefined_bytes(lane, bits, bytes) : all;
   if (mask == all) return store_undefined(region, access, offset, bytes);
   for (unsigned byte = 0; byte < bytes; ++byte) {
     if ((mask >> byte & 1) != 0)
       store_undefined(region, access, offset + byte, 1);
     else
       clear_element(region.undefined, static_cast<std::size_t>(offset) + byte, 1);
-  }
-}
-
-std::uint32_t assay_part_undefined(Warp* warp, std::uint32_t lanes, const std::uint64_t* values,
-                                   std::uint32_t bytes, std::uint32_t first, std::uint32_t count) {
-  const WarpContext& context = context_of(warp);
-  const unsigned part = ((1u << count) - 1) << first;
-  std::uint32_t found = 0;
-  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    if ((undefined_bytes(context, lane, values[lane], bytes) & part) != 0) found |= 1u << lane;
-  }
-  return found;
-}
-
-void assay_note_partial(Warp* warp, std::uint32_t lanes, const std::uint64_t* values, std::uint32_t bytes,
-                        std::uint32_t parts, const std::uint32_t* undefined) {
-  WarpContext& context = context_of(warp);
-  const unsigned each = bytes / parts;
-  for (std::uint32_t rest = lanes; rest != 0; rest &= rest - 1) {
-    const auto lane = static_cast<unsigned>(std::countr_zero(rest));
-    unsigned mask = 0;
-    for (unsigned part = 0; part < parts; ++part)
-      if ((undefined[part] >> lane & 1) != 0) mask |= ((1u << each) - 1) << (part * each);
-    if (mask != 0 && mask != (1u << bytes) - 1) remember_partial(context, lane, values[lane], bytes, mask);
   }
 }
 

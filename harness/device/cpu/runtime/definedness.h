@@ -15,12 +15,6 @@ void remember_origin(WarpContext& context, const Access& access, const Region& r
 // Bytes [offset, offset + bytes) now hold a stored value that derives from undefined ones.
 void store_undefined(Region& region, const Access& access, std::int64_t offset, unsigned bytes);
 
-// Registers know of lanes only, not of bytes, that they are undefined. So that a struct may be copied with
-// its padding, and half of a register be used, what is partly undefined is remembered by its bits: the bytes
-// that are undefined in a lane's value of these bits, all of them where it is not known.
-void remember_partial(WarpContext& context, unsigned lane, std::uint64_t bits, unsigned bytes,
-                      unsigned undefined);
-unsigned undefined_bytes(const WarpContext& context, unsigned lane, std::uint64_t bits, unsigned bytes);
 void store_partly_undefined(const WarpContext& context, Region& region, const Access& access,
                             std::int64_t offset, unsigned lane, std::uint64_t bits, unsigned bytes);
 
@@ -64,7 +58,7 @@ inline void find_undefined(WarpContext& context, std::uint32_t lanes, const Acce
           mask |= static_cast<unsigned>(any_in_element(region.undefined, place + byte, 1)) << byte;
         std::uint64_t bits = 0;
         std::memcpy(&bits, region.data + place, Bytes);
-        if (mask != (1u << Bytes) - 1) remember_partial(context, lane, bits, Bytes, mask);
+        context.partials.note(lane, bits, Bytes, mask);
       }
       if (!found) remember_origin(context, access, region, offset + v * Bytes);
       found = true;

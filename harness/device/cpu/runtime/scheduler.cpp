@@ -124,7 +124,6 @@ void Scheduler::start_block_(Launch& launch, std::uint64_t number) {
     context.steps = 0;
     context.origin = {};
     context.partials.clear();
-    context.next_partial = 0;
     context.spin_site = ~0u;
     context.spun = false;
     context.segment = context.latest_segment = context.trusted_segment = context.fenced =

@@ -28,6 +28,7 @@ std::span<const RuntimeSymbol> runtime_symbols() {
       ASSAY_SYMBOL(assay_matrix_alignment),
       ASSAY_SYMBOL(assay_part_undefined),
       ASSAY_SYMBOL(assay_note_partial),
+      ASSAY_SYMBOL(assay_bits_undefined),
       ASSAY_SYMBOL(assay_undefined_used),
       ASSAY_SYMBOL(assay_tick),
       ASSAY_SYMBOL(assay_trap),

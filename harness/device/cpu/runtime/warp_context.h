@@ -7,6 +7,7 @@
 #include "harness/device/cpu/runtime/fault_log.h"
 #include "harness/device/cpu/runtime/fiber.h"
 #include "harness/device/cpu/runtime/memory.h"
+#include "harness/device/cpu/runtime/partial_values.h"
 #include "harness/device/cpu/runtime/random.h"
 #include "harness/device/cpu/runtime/segments.h"
 
@@ -34,14 +35,6 @@ struct UndefinedOrigin {
   Site site{};
 };
 
-// A value of which some bytes are undefined and some are not, as a lane loaded or packed it.
-struct PartialValue {
-  std::uint64_t bits = 0;
-  std::uint8_t lane = 0, bytes = 0;
-  std::uint8_t undefined = 0; // mask of bytes
-};
-inline constexpr std::size_t remembered_partials = 256; // of each warp, the latest ones
-
 struct WarpContext {
   Warp warp; // first: emitted code's Warp* is a WarpContext*
   Launch* launch = nullptr;
@@ -52,8 +45,7 @@ struct WarpContext {
   std::int64_t granted = 0;      // steps_until_tick as it was last set
   std::uint32_t shaped_for[3]{}; // block dimensions for which tid_* are filled in
   UndefinedOrigin origin;
-  std::vector<PartialValue> partials; // a ring
-  std::size_t next_partial = 0;
+  PartialValues partials;
 
   // Spin detection: strong accesses in a row at one instruction.
   std::uint32_t spin_site = ~0u;
