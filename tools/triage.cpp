@@ -2,7 +2,7 @@
 #include "harness/report/triage.h"
 
 #include "fuzz/open_device.h"
-#include "harness/base/files.h"
+#include "harness/compile/compile.h"
 #include "harness/report/triage_collect.h"
 #include "harness/report/triage_page.h"
 #include "tools/command.h"
@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <thread>
 
 namespace assay {
 
@@ -23,14 +24,20 @@ struct TriageArguments {
 
 Outcome run_triage(const TriageArguments& arguments) {
   for (const std::string& file : {arguments.json, arguments.html}) ASSAY_TRY_VOID(check_writable(file));
-  ASSAY_TRY(const auto device, open_device(arguments.device.empty() ? default_device() : arguments.device));
+  const std::string device = arguments.device.empty() ? default_device() : arguments.device;
+  ASSAY_TRY_VOID(open_loading_device(device)); // there is such a device
   Console console;
+  const TriageOptions options{
+      .program = command_name(),
+      .device = device,
+      .open_device = [&] { return open_device(device); },
+      // Processes take turns on a GPU.
+      .jobs = device == "cpu" ? std::clamp(std::thread::hardware_concurrency(), 1u, 16u) : 1u,
+      .cache_dir = default_cache_dir()};
   ASSAY_TRY(const TriageReport report,
-            collect_triage(arguments.folder, *device, {.program = command_name()},
-                           [&](std::size_t done, std::size_t planned, const std::string& what) {
-                             if (console.progress_due())
-                               console.progress(fmt::format("{} of {}: {}", done + 1, planned, what));
-                           }));
+            collect_triage(arguments.folder, options, [&](std::size_t done, std::size_t planned) {
+              if (console.progress_due()) console.progress(fmt::format("{} of {} cases", done, planned));
+            }));
   console.clear();
   fmt::print("{}", triage_text(report));
   if (!arguments.json.empty()) ASSAY_TRY_VOID(write_output(arguments.json, triage_json(report)));

@@ -118,7 +118,7 @@ Result<fs::path> find_worker_program() {
 }
 
 std::size_t affordable_workers() {
-  constexpr std::size_t worker_kilobytes = 120'000; // of its own; seen: 45,000 to 60,000
+  constexpr std::size_t worker_kilobytes = 64'000; // of its own; seen: 40,000 to 75,000
   std::ifstream file("/proc/meminfo");
   std::string name;
   std::size_t kilobytes = 0;

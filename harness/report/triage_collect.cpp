@@ -1,19 +1,17 @@
 #include "harness/report/triage_collect.h"
 
 #include "harness/base/files.h"
-#include "harness/reduce/minimize.h"
-#include "harness/report/error_series.h"
+#include "harness/base/processes.h"
 #include "harness/report/json.h"
 #include "harness/report/table.h"
-#include "harness/run/replay.h"
-#include "harness/run/suspects.h"
+#include "harness/report/triage_cache.h"
+#include "harness/report/triage_examine.h"
 #include "harness/store/corpus.h"
 #include "harness/store/finding_store.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
 
 namespace assay {
 
@@ -22,23 +20,22 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr double marginal_severity = 4;
-constexpr std::size_t most_samples = 12;
 
 // One case file of the folder.
 struct StoredCase {
   fs::path file;
   std::optional<StoredFinding> finding; // where it is a campaign's
+  Case test_case = {};
+  std::string wanted = {}; // the signature that it is stored or expected under
+  std::string key = {};    // in the cache
 };
 
-// What became of it.
-struct Examined {
+// One that is a finding, and what became of it.
+struct Told {
+  const StoredCase* stored = nullptr;
+  Examined examined;
   TriageFinding finding;
   GroupingFinding grouping;
-  Case test_case;
-  std::optional<Judgement> judgement; // of the case; none where it could not be told what is wrong now
-  Diagnosis diagnosis;
-  std::string op;
-  std::size_t elements = 0; // off the base value
 };
 
 std::int64_t seconds_of(const fs::path& file) {
@@ -78,185 +75,178 @@ Finding recorded_finding(const StoredCase& stored) {
   return finding ? *std::move(finding) : Finding{};
 }
 
-class Collector {
- public:
-  Collector(Device& device, const TriageOptions& options) : kernels_(device), options_(options) {}
-
-  // nullopt: no finding.
-  Result<std::optional<Examined>> examine(const StoredCase& stored) {
-    ASSAY_TRY(const std::string text, read_file(stored.file, std::size_t{1} << 20));
-    ASSAY_TRY(Case test_case, parse_case(text, stored.file.string()));
-    ASSAY_TRY(const fs::path manifest, find_manifest(test_case, stored.file));
-    ASSAY_TRY(Kernel* const kernel, kernels_.get(manifest));
-    ASSAY_TRY(Judgement judgement, judge(*kernel, test_case, {.mode = JudgeMode::on_this_input}));
-    if (!stored.finding && test_case.expect.pass && judgement.findings.empty()) return std::nullopt;
-
-    Examined examined;
-    examined.op = kernel->op().info().name;
-    examined.elements = elements_off_base(test_case, kernel->space());
+// nullopt: no finding.
+std::optional<Told> tell(const StoredCase& stored, Examined examined) {
+  if (!stored.finding && stored.test_case.expect.pass && !examined.finding) return std::nullopt;
+  Told told{&stored, std::move(examined), {}, {}};
+  TriageFinding& finding = told.finding;
+  finding.open = told.examined.finding.has_value();
+  finding.case_file = stored.file;
+  finding.hits = stored.finding ? stored.finding->hits : 0;
+  const fs::path original = stored.file.parent_path() / "original.case";
+  std::error_code ec;
+  finding.first_seen = seconds_of(fs::exists(original, ec) ? original : stored.file);
+  finding.last_seen = std::max(finding.first_seen, seconds_of(stored.file.parent_path() / "hits"));
+  if (const auto& now = told.examined.finding) {
+    finding.signature = to_string(now->signature);
+    finding.kind = now->signature.kind;
+    finding.message = now->message;
+    finding.severity = now->severity;
+    told.grouping.signature = now->signature;
+    if (!told.examined.suspects.empty()) told.grouping.likeliest = told.examined.suspects.front().cause;
+    told.grouping.seen_with = told.examined.seen_with;
+  } else {
     const Finding recorded = recorded_finding(stored);
-    std::string wanted = stored.finding ? stored.finding->signature : test_case.expect.signature;
-    const Finding* now = nullptr;
-    for (const Finding& finding : judgement.findings)
-      if (!now || to_string(finding.signature) == wanted) now = &finding;
-    TriageFinding& told = examined.finding;
-    told.open = now != nullptr;
-    told.case_file = stored.file;
-    told.hits = stored.finding ? stored.finding->hits : 0;
-    const fs::path original = stored.file.parent_path() / "original.case";
-    std::error_code ec;
-    told.first_seen = seconds_of(fs::exists(original, ec) ? original : stored.file);
-    told.last_seen = std::max(told.first_seen, seconds_of(stored.file.parent_path() / "hits"));
-    examined.test_case = std::move(test_case);
-    if (now) {
-      told.signature = to_string(now->signature);
-      told.kind = now->signature.kind;
-      told.message = now->message;
-      told.severity = now->severity;
-      examined.grouping.signature = now->signature;
-      ASSAY_TRY(examined.diagnosis, diagnose(*kernel, *now));
-      if (!examined.diagnosis.suspects.empty())
-        examined.grouping.likeliest = examined.diagnosis.suspects.front().cause;
-      for (const Finding& other : judgement.findings)
-        examined.grouping.seen_with.push_back(to_string(other.signature));
-    } else {
-      told.signature = wanted.empty() ? stored.file.stem().string() : wanted;
-      told.kind = recorded.signature.kind;
-      told.message = recorded.message;
-      told.severity = std::isnan(recorded.severity) ? 0 : recorded.severity;
-      examined.grouping.signature = recorded.signature;
-      examined.grouping.signature.kernel = kernel->manifest().name;
-    }
-    examined.grouping.severity = told.severity;
-    examined.judgement = std::move(judgement);
-    return examined;
+    finding.signature = stored.wanted.empty() ? stored.file.stem().string() : stored.wanted;
+    finding.kind = recorded.signature.kind;
+    finding.message = recorded.message;
+    finding.severity = std::isnan(recorded.severity) ? 0 : recorded.severity;
+    told.grouping.signature = recorded.signature;
+    told.grouping.signature.kernel = told.examined.kernel;
   }
+  told.grouping.severity = finding.severity;
+  return told;
+}
 
-  TriageGroup group_of(std::vector<Examined>& all, const std::vector<std::size_t>& members) {
-    const Examined& leading = all[members.front()];
-    TriageGroup group;
-    group.signature = leading.finding.signature;
-    group.kernel = leading.grouping.signature.kernel;
-    group.op = leading.op;
-    group.case_file = leading.finding.case_file.string();
-    group.test_case = leading.test_case;
-    group.open = false;
-    bool counted = false;
-    for (const std::size_t k : members) {
-      const TriageFinding& finding = all[k].finding;
-      group.findings.push_back(finding);
-      group.open = group.open || finding.open;
-      group.count += std::max<std::uint64_t>(1, finding.hits);
-      counted = counted || finding.hits > 0;
-      group.first_seen =
-          group.first_seen == 0 ? finding.first_seen : std::min(group.first_seen, finding.first_seen);
-      group.last_seen = std::max(group.last_seen, finding.last_seen);
+std::string note_of(const Told& leading) {
+  if (!leading.finding.open) return "its case passes now";
+  const double severity = leading.finding.severity;
+  std::string note = leading.examined.note;
+  if (std::isfinite(severity) && severity < marginal_severity) {
+    const double fudge = leading.stored->test_case.tolerance.fudge;
+    note +=
+        fmt::format("{}marginal: {} times what right kernels reach here; it would be legal under a declared "
+                    "fudge of {} in place of {}",
+                    note.empty() ? "" : "; ", short_number(severity),
+                    short_number(std::ceil(fudge * severity)), short_number(fudge));
+  }
+  return note;
+}
+
+TriageGroup group_of(std::vector<Told>& all, const std::vector<std::size_t>& members,
+                     const std::string& program) {
+  Told& leading = all[members.front()];
+  TriageGroup group;
+  group.signature = leading.finding.signature;
+  group.kernel = leading.grouping.signature.kernel;
+  group.op = leading.examined.op;
+  group.case_file = leading.finding.case_file.string();
+  group.test_case = leading.stored->test_case;
+  group.open = false;
+  bool counted = false;
+  for (const std::size_t k : members) {
+    const TriageFinding& finding = all[k].finding;
+    group.findings.push_back(finding);
+    group.open = group.open || finding.open;
+    group.count += std::max<std::uint64_t>(1, finding.hits);
+    counted = counted || finding.hits > 0;
+    group.first_seen =
+        group.first_seen == 0 ? finding.first_seen : std::min(group.first_seen, finding.first_seen);
+    group.last_seen = std::max(group.last_seen, finding.last_seen);
+  }
+  if (!counted) group.count = members.size();
+  for (const char* command : {"replay", "explain", "export"})
+    group.commands.push_back(fmt::format("{} {} {}{}", program, command, group.case_file,
+                                         std::string_view(command) == "export" ? " --format cu" : ""));
+  group.minimized_elements = leading.examined.elements;
+  group.note = note_of(leading);
+  group.tensors = std::move(leading.examined.tensors);
+  group.suspects = std::move(leading.examined.suspects);
+  group.cleared = std::move(leading.examined.cleared);
+  group.map = std::move(leading.examined.map);
+  group.histogram = std::move(leading.examined.histogram);
+  group.samples = std::move(leading.examined.samples);
+  return group;
+}
+
+// In a process of its own: cases of one kernel stand beside each other, so that it is compiled once, and no
+// more than one is kept.
+class Examiner {
+ public:
+  explicit Examiner(const TriageOptions& options) : options_(options) {}
+
+  Result<std::string> examine(const StoredCase& stored) {
+    if (!kernels_ || manifest_ != stored.test_case.manifest) {
+      kernels_.reset();
+      ASSAY_TRY(device_, options_.open_device());
+      kernels_.emplace(*device_);
+      manifest_ = stored.test_case.manifest;
     }
-    if (!counted) group.count = members.size();
-    for (const char* command : {"replay", "explain", "export"})
-      group.commands.push_back(fmt::format("{} {} {}{}", options_.program, command, group.case_file,
-                                           std::string_view(command) == "export" ? " --format cu" : ""));
-    group.minimized_elements = leading.elements;
-    group.tensors = triage_tensors(*leading.judgement);
-    group.suspects = leading.diagnosis.suspects;
-    group.cleared = leading.diagnosis.cleared;
-    group.note = note_of(leading);
-    draw(group, leading);
-    return group;
+    ASSAY_TRY(const Examined examined, examine_case(stored.test_case, stored.file, stored.wanted, *kernels_));
+    return examined_json(examined);
   }
 
  private:
-  static std::string note_of(const Examined& leading) {
-    if (!leading.finding.open) return "its case passes now";
-    const double severity = leading.finding.severity;
-    std::string note = leading.diagnosis.note;
-    if (std::isfinite(severity) && severity < marginal_severity) {
-      const double fudge = leading.test_case.tolerance.fudge;
-      note += fmt::format(
-          "{}marginal: {} times what right kernels reach here; it would be legal under a declared "
-          "fudge of {} in place of {}",
-          note.empty() ? "" : "; ", short_number(severity), short_number(std::ceil(fudge * severity)),
-          short_number(fudge));
-    }
-    return note;
-  }
-
-  // The richest case that fails alike tells most.
-  void draw(TriageGroup& group, const Examined& leading) {
-    const FailingTrial* richest = nullptr;
-    for (const FailingTrial& failing : leading.diagnosis.trials)
-      if (!richest ||
-          failing.trial.target[failing.output].size() > richest->trial.target[richest->output].size())
-        richest = &failing;
-    if (!richest) return;
-    group.map = error_map(richest->trial, richest->output, 64, 32);
-    group.histogram = error_histogram(richest->trial, richest->output);
-    for (const FailingTrial& failing : leading.diagnosis.trials)
-      group.samples.push_back(sample_point(failing.test_case, failing.trial, failing.output, true));
-    add_samples(group, leading);
-  }
-
-  // The fault at other sizes, and the same sizes without it.
-  void add_samples(TriageGroup& group, const Examined& leading) {
-    const FailingTrial& own = leading.diagnosis.trials.front();
-    const auto manifest = find_manifest(own.test_case, group.case_file);
-    if (!manifest) return;
-    const auto kernel = kernels_.get(*manifest);
-    if (!kernel) return;
-    std::vector<Case> cases = richer_cases(**kernel, own.test_case);
-    for (const auto& [dim, size] : own.test_case.dims)
-      for (const std::int64_t other : {size / 2, 2 * size, 8 * size, 64 * size})
-        if (auto sized = resized(**kernel, own.test_case, dim, other)) cases.push_back(*std::move(sized));
-    for (const Case& one : cases) {
-      if (group.samples.size() >= most_samples) return;
-      const auto trial = run_trial(**kernel, one);
-      if (!trial) continue;
-      for (std::size_t i = 0; i < trial->tensors.size(); ++i) {
-        if (trial->tensors[i].name != own.report().name || trial->target[i].empty()) continue;
-        const bool failed =
-            std::ranges::any_of(trial->violations, [&](const Violation& v) { return v.report == i; });
-        ErrorSamplePoint point = sample_point(one, *trial, i, failed);
-        const bool known = std::ranges::any_of(group.samples, [&](const ErrorSamplePoint& other) {
-          return other.dims == point.dims && other.distribution == point.distribution;
-        });
-        if (!known) group.samples.push_back(std::move(point));
-      }
-    }
-  }
-
-  KernelCache kernels_;
-  TriageOptions options_;
+  const TriageOptions& options_;
+  std::unique_ptr<Device> device_;
+  std::optional<KernelCache> kernels_;
+  std::string manifest_;
 };
+
+Result<void> read_case(StoredCase& stored) {
+  ASSAY_TRY(const std::string text, read_file(stored.file, std::size_t{1} << 20));
+  ASSAY_TRY(stored.test_case, parse_case(text, stored.file.string()));
+  stored.wanted = stored.finding ? stored.finding->signature : stored.test_case.expect.signature;
+  return {};
+}
+
+// Across processes goes either what was found out, or the error behind this mark.
+constexpr char error_mark = '!';
 
 } // namespace
 
-Result<TriageReport> collect_triage(const fs::path& folder, Device& device, const TriageOptions& options,
+Result<TriageReport> collect_triage(const fs::path& folder, const TriageOptions& options,
                                     const TriageProgress& progress) {
   std::error_code ec;
   if (!fs::is_directory(folder, ec))
     return user_error({folder.string()}, "is no folder of findings or cases");
-  ASSAY_TRY(const std::vector<StoredCase> cases, cases_below(folder));
+  ASSAY_TRY(std::vector<StoredCase> cases, cases_below(folder));
   TriageReport report;
   report.folder = folder.string();
-  report.device = device.name();
-  Collector collector(device, options);
-  std::vector<Examined> all;
+  report.device = options.device;
+  std::vector<std::string> unread(
+      cases.size()); // by case, so that the order does not depend on who was first
+  std::vector<std::optional<Examined>> examined(cases.size());
+  const TriageCache cache(options.cache_dir, options.device);
+  std::vector<std::size_t> missing;
   for (std::size_t k = 0; k < cases.size(); ++k) {
-    if (progress) progress(k, cases.size(), cases[k].file.string());
-    auto examined = collector.examine(cases[k]);
-    if (!examined) {
-      const bool names_it = examined.error().place.file == cases[k].file.string();
-      report.unread.push_back(
-          names_it ? to_string(examined.error())
-                   : fmt::format("{}: {}", cases[k].file.string(), to_string(examined.error())));
+    if (const auto read = read_case(cases[k]); !read) {
+      unread[k] = to_string(read.error());
       continue;
     }
-    if (*examined) all.push_back(**std::move(examined));
+    cases[k].key = cache.key(cases[k].test_case, cases[k].file, cases[k].wanted);
+    examined[k] = cache.load(cases[k].key);
+    if (!examined[k]) missing.push_back(k);
+  }
+  std::ranges::sort(missing, {}, [&](std::size_t k) { return std::pair(cases[k].test_case.manifest, k); });
+
+  Examiner examiner(options); // each child has its copy
+  const auto work = [&](std::size_t m) {
+    const auto found = examiner.examine(cases[missing[m]]);
+    return found ? *found : error_mark + to_string(found.error());
+  };
+  std::size_t done = cases.size() - missing.size();
+  const auto take = [&](std::size_t m, const Result<std::string>& found) {
+    const std::size_t k = missing[m];
+    if (progress) progress(++done, cases.size());
+    if (found && !found->starts_with(error_mark)) examined[k] = parse_examined(*found);
+    if (examined[k]) return cache.store(cases[k].key, *found);
+    const std::string why = found ? found->substr(1) : to_string(found.error()),
+                      file = cases[k].file.string();
+    unread[k] = why.starts_with(file) ? why : fmt::format("{}: {}", file, why);
+  };
+  ASSAY_TRY_VOID(for_each_in_processes(missing.size(), options.jobs, work, take));
+
+  std::vector<Told> all;
+  for (std::size_t k = 0; k < cases.size(); ++k) {
+    if (!unread[k].empty()) report.unread.push_back(unread[k]);
+    if (!examined[k]) continue;
+    if (auto told = tell(cases[k], *std::move(examined[k]))) all.push_back(*std::move(told));
   }
   std::vector<GroupingFinding> findings;
-  for (const Examined& one : all) findings.push_back(one.grouping);
+  for (const Told& one : all) findings.push_back(one.grouping);
   for (const std::vector<std::size_t>& members : group_findings(findings))
-    report.groups.push_back(collector.group_of(all, members));
+    report.groups.push_back(group_of(all, members, options.program));
   std::ranges::sort(report.groups, [](const TriageGroup& a, const TriageGroup& b) {
     if (a.open != b.open) return a.open;
     const double severity_a = a.findings.front().severity, severity_b = b.findings.front().severity;
