@@ -1,6 +1,7 @@
 #include "harness/compile/includes.h"
 
 #include "harness/base/files.h"
+#include "harness/base/hash.h"
 
 #include <cctype>
 
@@ -135,6 +136,16 @@ IncludeScan scan_includes(const fs::path& source, std::string_view text, const s
     visit(folder, content);
   }
   return scan;
+}
+
+std::string hash_with_includes(const fs::path& source, std::string_view text,
+                               const std::vector<fs::path>& dirs) {
+  std::string all(text);
+  for (const IncludedFile& file : scan_includes(source, text, dirs).files) {
+    all += '\0';
+    all += file.text;
+  }
+  return content_hash(all);
 }
 
 } // namespace assay

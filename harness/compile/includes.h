@@ -38,4 +38,9 @@ std::vector<IncludeName> includes_of(std::string_view text, bool& computed);
 IncludeScan scan_includes(const std::filesystem::path& source, std::string_view text,
                           const std::vector<std::filesystem::path>& dirs);
 
+// A content hash of a source and of the files that it includes, wherever they lie: a changed header is a
+// changed kernel. Of a source without any it is the hash of its text.
+std::string hash_with_includes(const std::filesystem::path& source, std::string_view text,
+                               const std::vector<std::filesystem::path>& dirs);
+
 } // namespace assay

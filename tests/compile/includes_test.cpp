@@ -1,3 +1,4 @@
+#include "harness/base/hash.h"
 #include "harness/compile/includes.h"
 #include "tests/support/temporary_folder.h"
 
@@ -69,6 +70,24 @@ TEST(Includes, ScanFollowsThemOnceAndInOrder) {
   EXPECT_EQ(found, "src/a.h src/b.h lib/lib.h lib/inner.h ");
   EXPECT_THAT(scan.names, ElementsAre("a.h", "b.h", "inner.h", "lib.h"));
   EXPECT_FALSE(scan.computed);
+}
+
+TEST(Includes, AChangedHeaderIsAChangedSourceWhereverBothLie) {
+  const TemporaryFolder folder;
+  const std::string text = "#include \"../common/a.h\"\n";
+  const auto hash = [&](const std::string& at) {
+    return hash_with_includes(folder.path() / at / "kernel/k.cu", text, {});
+  };
+  for (const char* at : {"here", "there"}) {
+    folder.write(std::string(at) + "/kernel/k.cu", text);
+    folder.write(std::string(at) + "/common/a.h", "#include \"b.h\"\n");
+    folder.write(std::string(at) + "/common/b.h", "constexpr int tile = 32;\n");
+  }
+  EXPECT_EQ(hash("here"), hash("there"));
+  EXPECT_NE(hash("here"), content_hash(text));
+  folder.write("there/common/b.h", "constexpr int tile = 64;\n");
+  EXPECT_NE(hash("here"), hash("there"));
+  EXPECT_EQ(hash_with_includes("k.cu", "int x;\n", {}), content_hash("int x;\n"));
 }
 
 } // namespace
