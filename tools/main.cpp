@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 namespace {
 
@@ -14,11 +15,11 @@ int fail(const std::string& message, int code) {
   return code;
 }
 
-// CLI11 may break its messages over lines; ours have one.
-std::string one_line(std::string text) {
+// CLI11 and other libraries may break their messages over lines; ours have one.
+std::string message_of(const std::exception& error) {
+  std::string text = error.what();
   while (!text.empty() && text.back() == '\n') text.pop_back();
-  std::ranges::replace(text, '\n', ' ');
-  return text;
+  return assay::one_line(std::move(text));
 }
 
 int run(int argc, char** argv) {
@@ -47,10 +48,9 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error); // --help, --version
     const bool no_such_command = argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty();
-    return fail(
-        (no_such_command ? fmt::format("there is no command '{}'", argv[1]) : one_line(error.what())) +
-            " (assay --help shows how it is called)",
-        2);
+    return fail((no_such_command ? fmt::format("there is no command '{}'", argv[1]) : message_of(error)) +
+                    " (assay --help shows how it is called)",
+                2);
   }
   if (!invocation.outcome) {
     const assay::Error& error = invocation.outcome.error();
@@ -67,6 +67,6 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& error) { // of a library; ours do not throw
-    return fail(std::string("internal fault: ") + one_line(error.what()), 70);
+    return fail("internal fault: " + message_of(error), 70);
   }
 }

@@ -28,12 +28,6 @@ Result<Manifest> read_manifest(const toml::table& table, const fs::path& path) {
   return manifest;
 }
 
-std::string one_line(std::string_view text) {
-  std::string line(text);
-  std::ranges::replace_if(line, [](char c) { return static_cast<unsigned char>(c) < ' '; }, ' ');
-  return line;
-}
-
 } // namespace
 
 bool Manifest::has_backward() const {
@@ -47,7 +41,7 @@ Result<Manifest> parse_manifest(std::string_view text, const fs::path& path) {
   const toml::parse_result parsed = toml::parse(text, path.string());
   if (!parsed)
     return user_error(toml_reader::place_of(parsed.error().source(), path.string()), "{}",
-                      one_line(parsed.error().description()));
+                      parsed.error().description());
   return read_manifest(parsed.table(), path);
 }
 
