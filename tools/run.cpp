@@ -7,6 +7,7 @@
 #include "harness/run/execute.h"
 #include "harness/run/failing.h"
 #include "harness/run/kernel.h"
+#include "harness/run/kernel_parts.h"
 #include "tools/command.h"
 #include "tools/manifest_path.h"
 #include "tools/output_file.h"
@@ -125,6 +126,18 @@ Result<double> number_in(const NpzArray& array, const Place& place) {
   return user_error(place, "parameter '{}' is one float64 or int64", array.name);
 }
 
+// The manifest says between which values a search may choose; an array says which one it is here.
+Result<void> set_params(KernelParts& parts, const Arrays& arrays) {
+  for (const ParamInfo& param : parts.op->info().params)
+    if (const NpzArray* const array = arrays.find(param.name)) {
+      ASSAY_TRY(const double value, number_in(*array, arrays.place()));
+      std::vector<ParamText>& params = parts.manifest.params;
+      std::erase_if(params, [&](const ParamText& text) { return text.name == param.name; });
+      params.push_back({param.name, {value}, arrays.place()});
+    }
+  return {};
+}
+
 Result<Case> case_of(const Kernel& kernel, const Arrays& arrays, const RunArguments& arguments) {
   const OpInfo& info = kernel.op().info();
   for (const NpzArray& array : arrays.all()) {
@@ -152,10 +165,6 @@ Result<Case> case_of(const Kernel& kernel, const Arrays& arrays, const RunArgume
   for (const auto& [name, size] : dims)
     if (dim_value(test_case.dims, name) != size)
       return user_error(arrays.place(), "{}={} is not a size that the manifest allows", name, size);
-  for (auto& [name, value] : test_case.params)
-    if (const NpzArray* const array = arrays.find(name)) {
-      ASSAY_TRY(value, number_in(*array, arrays.place()));
-    }
   return with_usual_inputs(kernel, std::move(test_case));
 }
 
@@ -206,8 +215,11 @@ Outcome run_run(const RunArguments& arguments) {
   ASSAY_TRY(std::vector<NpzArray> read, read_npz(bytes, arguments.in, most_bytes));
   const Arrays arrays(std::move(read), arguments.in);
   ASSAY_TRY(const auto device, open_device(arguments.device.empty() ? default_device() : arguments.device));
-  ASSAY_TRY(const auto kernel,
-            Kernel::load(manifest, *device, {.named_by_user = true, .memory_budget = most_bytes}));
+  const KernelOptions options{.named_by_user = true, .memory_budget = most_bytes};
+  ASSAY_TRY(KernelParts parts, read_kernel_parts(manifest, options.named_by_user, options.cache_dir));
+  ASSAY_TRY_VOID(set_params(parts, arrays));
+  ASSAY_TRY(const auto kernel, Kernel::bind(std::move(parts.manifest), *parts.op,
+                                            std::move(parts.source_text), *device, options));
   ASSAY_TRY(const Case test_case, case_of(*kernel, arrays, arguments));
   ASSAY_TRY(const Plan plan, kernel->plan(test_case));
   ASSAY_TRY(const std::vector<Tensor> inputs, inputs_of(plan, arrays));

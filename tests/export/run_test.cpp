@@ -93,6 +93,28 @@ TEST_F(Run, TakesParameters) {
   EXPECT_THAT(floats_of(written().at(0)), ElementsAre(2.0F, 3.0F));
 }
 
+// The operator's own, with a value that the manifest lets no search choose.
+TEST_F(Run, TakesParametersThatTheManifestDoesNotName) {
+  const ProgramRun ran = run("rmsnorm", {array_of<float>("x", "<f4", {1, 2}, {1, 3}),
+                                         array_of<float>("weight", "<f4", {2}, {1, 1}),
+                                         array_of<double>("eps", "<f8", {}, {4})});
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  for (const NpzArray& array : written())
+    if (array.name == "y")
+      EXPECT_THAT(floats_of(array), ElementsAre(FloatNear(1.0F / 3, 1e-6F), FloatNear(1, 1e-6F)));
+}
+
+TEST_F(Run, AParameterOutsideWhatTheOperatorAllows) {
+  const NpzArray zeros = array_of<float>("q", "<f4", {1, 1, 2, 1}, {0, 0});
+  NpzArray keys = zeros, values = zeros;
+  keys.name = "k";
+  values.name = "v";
+  const ProgramRun ran =
+      run("attention", {zeros, keys, values, array_of<std::int64_t>("causal", "<i8", {}, {7})});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_THAT(ran.err, HasSubstr("'causal' is one of 0, 1, not 7"));
+}
+
 TEST_F(Run, AFaultIsToldAndIsNoSuccess) {
   const ProgramRun ran =
       run("kernels/faulty/sum_reads_past_tail/kernel.toml", {array_of<float>("x", "<f4", {1, 3}, {1, 2, 3})});
