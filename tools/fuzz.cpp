@@ -1,6 +1,7 @@
 // assay fuzz: arguments and verdict of a campaign.
 #include "fuzz/check_kernel.h"
 #include "fuzz/open_device.h"
+#include "harness/base/child_process.h"
 #include "harness/report/text.h"
 #include "tools/campaign.h"
 #include "tools/command.h"
@@ -10,12 +11,15 @@
 #include "tools/prepare_kernel.h"
 #include "tools/text.h"
 #include "tools/whole_number.h"
+#include "tools/worker_process.h"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 #include <random>
+#include <set>
+#include <sstream>
 #include <thread>
 
 namespace assay {
@@ -36,11 +40,30 @@ struct FuzzArguments {
 
 constexpr double default_seconds = 60;
 
-// Flags of libFuzzer's that would make one worker into something else than a worker.
+// "-runs" of " runs        -1      Number of individual test runs ...", as libFuzzer lists its flags.
+Result<std::set<std::string, std::less<>>> libfuzzer_flags() {
+  ASSAY_TRY(const fs::path program, find_worker_program());
+  ASSAY_TRY(const ChildRun help, run_child(program, {"-help=1"}, {}, std::chrono::seconds(60)));
+  std::set<std::string, std::less<>> names;
+  std::istringstream lines(help.log + help.out);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(' ') && line.find('\t') != std::string::npos)
+      names.insert("-" + line.substr(1, line.find_first_of(" \t", 1) - 1));
+  if (names.empty()) return internal_error("{} -help=1 lists no flags", program.string());
+  return names;
+}
+
+// libFuzzer only warns of flags that it does not know; some would make a worker into something else.
 Result<void> check_libfuzzer_flags(const std::vector<std::string>& flags) {
+  if (flags.empty()) return {};
+  ASSAY_TRY(const auto known, libfuzzer_flags());
   for (const std::string& flag : flags) {
-    if (!flag.starts_with("-"))
+    const std::size_t equals = flag.find('=');
+    if (!flag.starts_with("-") || equals == std::string::npos)
       return user_error({}, "'{}' after -- is not a libFuzzer flag (-name=value)", flag);
+    if (!known.contains(std::string_view(flag).substr(0, equals)))
+      return user_error({}, "libFuzzer has no flag {}; assay-fuzz -help=1 lists them",
+                        flag.substr(0, equals));
     for (const char* name : {"-fork=", "-jobs=", "-workers=", "-merge=", "-minimize_crash=", "-help="})
       if (flag.starts_with(name))
         return user_error({}, "{} is not for a campaign's workers; give it to assay-fuzz itself", flag);

@@ -45,6 +45,8 @@ INSTANTIATE_TEST_SUITE_P(
         Usage{"Device", {"fuzz", softmax, "--device", "gpu"}, "gpu"},
         Usage{"DeviceNumber", {"fuzz", softmax, "--device", "cuda:x"}, "cuda:x"},
         Usage{"FlagOfLibFuzzersOwnForking", {"fuzz", softmax, "--", "-fork=2"}, "-fork=2"},
+        Usage{"FlagThatLibFuzzerLacks", {"fuzz", softmax, "--", "-nonsense=1"}, "-nonsense"},
+        Usage{"FlagWithoutAValue", {"fuzz", softmax, "--", "-runs"}, "-runs"},
         Usage{"WordBehindDashes", {"fuzz", softmax, "--", "more"}, "more"},
         Usage{"OutBelowAFile", {"fuzz", softmax, "--runs", "1", "--out", "README.md/out"}, "README.md/out"},
         Usage{"CorpusIsAFile",
