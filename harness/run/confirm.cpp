@@ -28,13 +28,22 @@ Comparison by_envelope(const Trial& trial, std::size_t i, const Envelope& envelo
   return compare(comparands, gate_rule(trial, i, tolerance, op));
 }
 
+// With `bounds`, of the elements alone that are off by more than their rigorous bound and a unit in the last
+// place.
 UlpResult ulps_by_envelope(const Trial& trial, std::size_t i, const Envelope& envelope,
-                           const Tolerance& tolerance, const OpInfo& op) {
+                           const Tolerance& tolerance, const OpInfo& op,
+                           std::span<const double> bounds = {}) {
   const Evaluated& golden = trial.golden[i];
+  const DType dtype = trial.tensors[i].dtype;
   std::vector<double> rounded(golden.value.size());
-  round_values(trial.tensors[i].dtype, golden.value, golden.value_low, rounded);
-  return check_ulps(trial.tensors[i].dtype, rounded, trial.target[i], envelope.distance(i),
-                    ulp_limit(tolerance, trial.tensors[i].dtype, op), ulp_exclusions(trial, i, tolerance));
+  round_values(dtype, golden.value, golden.value_low, rounded);
+  std::vector<std::uint8_t> excluded = ulp_exclusions(trial, i, tolerance);
+  if (!bounds.empty()) excluded.resize(rounded.size());
+  for (std::size_t k = 0; k < bounds.size(); ++k)
+    if (std::abs(trial.target[i][k] - golden.value[k]) <= bounds[k] + spacing(dtype, golden.value[k]))
+      excluded[k] = 1;
+  return check_ulps(dtype, rounded, trial.target[i], envelope.distance(i), ulp_limit(tolerance, dtype, op),
+                    excluded);
 }
 
 // target_error / threshold', or what it is in units of the output's last place where that is less: where
@@ -81,9 +90,8 @@ Gate widened_gate(const Op& op, const Trial& trial, std::size_t i, std::vector<I
 
 // What the golden says of the line (of an elementwise operator: the element) that is furthest past its
 // threshold. Where a redraw leaves that as it was, it is the same observation again.
-std::uint64_t offence(const Op& op, const Trial& trial, std::size_t i, const Gate& gate) {
+std::uint64_t offence(const Op& op, const Trial& trial, std::size_t i, std::int64_t worst) {
   const std::vector<double>& golden = trial.golden[i].value;
-  const std::int64_t worst = gate.ratio > 1 ? gate.worst_element : gate.lines.element;
   if (worst < 0) return 0;
   std::int64_t first = worst, end = worst + 1;
   if (!op.info().elementwise) {
@@ -94,6 +102,10 @@ std::uint64_t offence(const Op& op, const Trial& trial, std::size_t i, const Gat
   }
   const auto* begin = reinterpret_cast<const char*>(golden.data() + first);
   return content_hash64({begin, static_cast<std::size_t>(end - first) * sizeof(double)});
+}
+
+std::uint64_t offence(const Op& op, const Trial& trial, std::size_t i, const Gate& gate) {
+  return offence(op, trial, i, gate.ratio > 1 ? gate.worst_element : gate.lines.element);
 }
 
 // The report of the same output in another trial; nullopt where that trial did not get so far.
@@ -155,7 +167,7 @@ class Confirmer {
           ASSAY_TRY_VOID(confirm_gate(suspects[k], envelope, results[k]));
           break;
         case Kind::ulp:
-          confirm(results[k], "further off than twice any of {} legal evaluations");
+          ASSAY_TRY_VOID(confirm_ulps(suspects[k], envelope, results[k]));
           break;
         default:
           confirm(results[k], "not so by the thresholds of {} legal evaluations");
@@ -217,14 +229,35 @@ class Confirmer {
       result.how = fmt::format("above the envelope of {} legal evaluations", result.evaluations);
       return {};
     }
-    return confirm_by_redraws(suspect, rules.front(), gate, result);
+    std::set<std::uint64_t> offences{offence(op_, trial_, i, gate)};
+    return confirm_by_redraws(rules.front(), result,
+                              [&](const Trial& again) { return ratio_of(again, suspect, offences); });
   }
 
-  // (c)
-  Result<void> confirm_by_redraws(const Violation& suspect, const Suspect& rule, const Gate& gate,
-                                  Confirmed& result) {
+  // A right kernel's worst element among thousands is further off than a few evaluations are there, and
+  // within the bound; then it takes redraws, as at the gate.
+  Result<void> confirm_ulps(const Violation& suspect, const Envelope& envelope, Confirmed& result) {
+    const std::size_t i = suspect.report;
+    if (bounds_.empty()) bounds_ = rigorous_bounds(op_, trial_, kernel_.approximates());
+    const OpInfo& info = op_.info();
+    const bool beyond =
+        ulps_by_envelope(trial_, i, envelope, case_.tolerance, info, bounds_[i]).violations != 0;
+    if (beyond || mode_ == JudgeMode::on_this_input) {
+      confirm(result, "further off than twice any of {} legal evaluations");
+      return {};
+    }
+    const UlpResult ulps = ulps_by_envelope(trial_, i, envelope, case_.tolerance, info);
+    std::set<std::uint64_t> offences{offence(op_, trial_, i, ulps.worst_element)};
+    const Suspect rule{
+        1, static_cast<double>(ulps.worst_distance), static_cast<double>(ulps.allowed), 0, 0, infinity};
+    return confirm_by_redraws(rule, result,
+                              [&](const Trial& again) { return ulp_ratio_of(again, suspect, offences); });
+  }
+
+  // (c). `ratio_of`: of another trial, above 1 where it shows the same; nullopt where it tells nothing new.
+  template <class RatioOf>
+  Result<void> confirm_by_redraws(const Suspect& rule, Confirmed& result, const RatioOf& ratio_of) {
     std::set<std::uint64_t> inputs{fingerprint(trial_)};
-    std::set<std::uint64_t> offences{offence(op_, trial_, suspect.report, gate)};
     std::vector<double> ratios;
     int above = 0, left = confirmation_redraws;
     const double chance = 1.0 / (result.evaluations + 1);
@@ -232,7 +265,7 @@ class Confirmer {
     for (int k = 1; left > 0; ++k) {
       --left;
       ASSAY_TRY(const Trial again, run_trial(kernel_, redrawn(case_, static_cast<std::uint64_t>(k))));
-      if (const auto ratio = ratio_of(again, suspect, offences);
+      if (const std::optional<double> ratio = ratio_of(again);
           ratio && inputs.insert(fingerprint(again)).second) {
         ratios.push_back(*ratio);
         above += *ratio > 1;
@@ -250,13 +283,33 @@ class Confirmer {
   // nullopt: it tells nothing new.
   std::optional<double> ratio_of(const Trial& again, const Violation& suspect,
                                  std::set<std::uint64_t>& offences) const {
-    const auto i = same_output(again, trial_.tensors[suspect.report]);
-    if (!i || again.target[*i].empty() != trial_.target[suspect.report].empty() ||
-        !again.tensors[*i].comparison.structure.passed())
-      return infinity; // worse than a number
+    const auto i = comparable_output(again, suspect);
+    if (!i) return infinity; // worse than a number
     const Gate gate = widened_gate(op_, again, *i, instruments_, case_.tolerance);
     if (gate.worst_ratio() > 1 && !offences.insert(offence(op_, again, *i, gate)).second) return std::nullopt;
     return gate.worst_ratio();
+  }
+
+  std::optional<double> ulp_ratio_of(const Trial& again, const Violation& suspect,
+                                     std::set<std::uint64_t>& offences) const {
+    const auto i = comparable_output(again, suspect);
+    if (!i) return infinity;
+    Envelope envelope(op_, again, instruments_);
+    for (;;) {
+      const UlpResult ulps = ulps_by_envelope(again, *i, envelope, case_.tolerance, op_.info());
+      if (ulps.violations == 0) return 1;
+      if (envelope.widen()) continue;
+      if (!offences.insert(offence(op_, again, *i, ulps.worst_element)).second) return std::nullopt;
+      return infinity;
+    }
+  }
+
+  // The suspect's output in another trial; nullopt where that trial did not get so far, or has NaN elsewhere.
+  std::optional<std::size_t> comparable_output(const Trial& again, const Violation& suspect) const {
+    const auto i = same_output(again, trial_.tensors[suspect.report]);
+    const bool comparable = i && again.target[*i].empty() == trial_.target[suspect.report].empty() &&
+                            again.tensors[*i].comparison.structure.passed();
+    return comparable ? i : std::nullopt;
   }
 
   static void confirm(Confirmed& result, fmt::format_string<int&> how) {
