@@ -2,16 +2,19 @@
 // corpus folder, and reads the kernel from ASSAY_KERNEL, the device from ASSAY_DEVICE (cpu where it is not
 // set).
 #include "fuzz/open_device.h"
+#include "fuzz/seed_zip.h"
 #include "fuzz/worker.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <unistd.h>
 
 namespace {
 
+namespace fs = std::filesystem;
 using assay::Worker;
 
 std::unique_ptr<Worker> worker;
@@ -50,6 +53,21 @@ bool has_flag(int argc, char** argv, std::string_view name) {
   });
 }
 
+// As OSS-Fuzz does before it starts a target: the seeds are unpacked into a corpus folder that is still
+// empty.
+void take_seeds(int argc, char** argv) {
+  std::error_code ec;
+  fs::path zip = fs::read_symlink("/proc/self/exe", ec);
+  zip += "_seed_corpus.zip";
+  const auto folder = std::find_if(argv + 1, argv + argc, [](const char* arg) { return *arg != '-'; });
+  if (folder == argv + argc || !fs::is_regular_file(zip, ec) || !fs::is_directory(*folder, ec) ||
+      !fs::is_empty(*folder, ec))
+    return;
+  const auto seeds = assay::unpack_seeds(zip, *folder);
+  if (!seeds) give_up(to_string(seeds.error()), assay::exit_code(seeds.error().kind));
+  std::fprintf(stderr, "assay-fuzz: %zu seeds of %s unpacked into %s\n", *seeds, zip.c_str(), *folder);
+}
+
 std::string_view view(const std::uint8_t* data, std::size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
@@ -83,6 +101,7 @@ __attribute__((visibility("default"))) int LLVMFuzzerInitialize(int* argc, char*
                           .feedback = has("feedback"),
                           .mutation = has("mutation"),
                           .abort_on_finding = !merges};
+  if (!merges && !campaign) take_seeds(*argc, *argv);
   const std::string device = from_environment("ASSAY_DEVICE").value_or("cpu");
   auto created = Worker::create(*kernel, device, campaign, mode);
   if (!created) give_up(to_string(created.error()), assay::exit_code(created.error().kind));

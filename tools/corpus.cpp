@@ -105,8 +105,8 @@ Outcome run_prune(const MergeArguments& arguments) {
   std::string scratch = (fs::temp_directory_path(ec) / "assay-prune-XXXXXX").string();
   if (::mkdtemp(scratch.data()) == nullptr) return environment_error(Place{scratch}, "cannot be created");
   const auto merged = merge_corpora(manifest, arguments.device, scratch, {&arguments.into, 1});
-  const bool has_cases = merged && !fs::is_empty(scratch, ec);
   const auto pruned = merged ? keep_merged(arguments.into, scratch) : std::unexpected(merged.error());
+  const bool has_cases = !fs::is_empty(scratch, ec); // what is no case has been removed from it
   fs::remove_all(scratch, ec);
   if (!pruned) return std::unexpected(pruned.error());
   if (!has_cases && pruned->kept > 0)

@@ -1,12 +1,14 @@
 // Campaigns over several kernels, on a terminal, interrupted, and over kernels that never end.
 #include "tests/end_to_end/program.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <csignal>
+#include <fstream>
 #include <thread>
 
 namespace assay::testing {
@@ -60,6 +62,46 @@ TEST(SeveralKernels, OfOneNameAreRefused) {
   EXPECT_EQ(run.exit, 2) << run.err;
   EXPECT_THAT(run.err, HasSubstr("is named softmax, as"));
   EXPECT_FALSE(fs::exists(folder / "findings"));
+}
+
+TEST(SeveralKernels, OneThatDoesNotCompileIsToldAndLeftOut) {
+  const TemporaryFolder folder;
+  const fs::path broken = copy_kernel("softmax_naive", folder);
+  const fs::path source = broken.parent_path() / "softmax_naive.cu";
+  const std::string text = slurp(source);
+  std::ofstream(source) << text << "nonsense\n";
+  const ProgramRun run = run_assay({"fuzz", broken.string(), "kernels/relu/kernel.toml", "--time", "4",
+                                    "--jobs", "1", "--out", folder / "findings"});
+  EXPECT_EQ(run.exit, 2) << run.out << run.err;
+  EXPECT_THAT(run.err, HasSubstr("softmax_naive is left out: " + source.string()));
+  EXPECT_THAT(run.out, HasSubstr("softmax_naive was left out: "));
+  EXPECT_THAT(run.out, HasSubstr("relu on cpu: "));
+  const ProgramRun alone = run_assay({"fuzz", broken.string(), "--time", "4", "--out", folder / "alone"});
+  EXPECT_EQ(alone.exit, 2) << alone.err;
+  EXPECT_FALSE(fs::exists(folder / "alone")) << "refused before anything is written";
+}
+
+// A corpus of copies of one unit: the search keeps the unit, and what it adds.
+TEST(Corpus, IsPrunedBeforeAWorkerStartsOnceItIsLarge) {
+  const TemporaryFolder folder;
+  const std::string unit =
+      slurp(checkout() / "corpus/softmax_no_max/softmax_no_max-forward-y-structure.case");
+  for (int k = 0; k < 600; ++k)
+    folder.write(fmt::format("corpus/{:040x}", k),
+                 replaced(unit, "schedule = 0", fmt::format("schedule = {}", k)));
+  const std::string by_hand = folder.write("corpus/by_hand.case", unit);
+  const ProgramRun run = run_assay({"fuzz", "kernels/softmax/kernel.toml", "--time", "20", "--jobs", "1",
+                                    "--corpus", folder / "corpus", "--out", folder / "findings"});
+  EXPECT_EQ(run.exit, 0) << run.out << run.err;
+  int copies = 0;
+  for (int k = 0; k < 600; ++k)
+    copies += fs::exists(folder.path() / fmt::format("corpus/{:040x}", k)) ? 1 : 0;
+  EXPECT_LT(copies, 50);
+  EXPECT_GE(copies, 1);
+  EXPECT_TRUE(fs::exists(by_hand));
+  const json record = json::parse(slurp(folder / "findings/softmax/campaign/campaign.json"));
+  EXPECT_EQ(record["units"], copies + 1) << "what merging kept, and what people named";
+  EXPECT_FALSE(fs::exists(folder.path() / "findings/softmax/campaign/merged"));
 }
 
 TEST(Terminal, ShowsALineAKernelThatIsRewrittenInPlace) {

@@ -4,11 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace assay::testing {
 namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 ProgramOptions with(const std::string& kernel) {
   return {.environment = {{"ASSAY_KERNEL", "kernels/" + kernel + "/kernel.toml"}}};
@@ -83,8 +86,31 @@ TEST(LibFuzzer, ForksAndStopsAtACrash) {
   EXPECT_EQ(crash.exit, 77) << crash.err;
 }
 
-// The zip of seeds beside a target is unpacked by the infrastructure that runs it; libFuzzer itself reads
-// folders.
+// A copy of the binary, so that nothing is put beside the real one; python3 makes the zip.
+TEST(LibFuzzer, AZipOfSeedsBesideTheBinaryFillsAnEmptyCorpus) {
+  const TemporaryFolder folder;
+  const std::string target = folder / "target", zip = target + "_seed_corpus.zip";
+  fs::copy_file(fs::path(assay_program()).parent_path() / "../fuzz/assay-fuzz", target);
+  const std::string seed = "corpus/softmax_no_max/softmax_no_max-forward-y-structure.case";
+  ASSERT_EQ(run_program("/usr/bin/python3", {"-m", "zipfile", "-c", zip, seed, "corpus/softmax_no_max"}).exit,
+            0);
+  fs::create_directories(folder / "corpus");
+  const ProgramRun first = run_program(target, {"-runs=0", folder / "corpus"}, with("softmax"));
+  EXPECT_EQ(first.exit, 0) << first.err;
+  EXPECT_THAT(first.err, HasSubstr("seeds of " + zip + " unpacked into " + (folder / "corpus")));
+  const auto seeds = files_in(folder / "corpus");
+  ASSERT_FALSE(seeds.empty());
+  EXPECT_TRUE(std::ranges::any_of(
+      seeds, [&](const fs::path& file) { return slurp(file) == slurp(checkout() / seed); }));
+  const ProgramRun again = run_program(target, {"-runs=0", folder / "corpus"}, with("softmax"));
+  EXPECT_THAT(again.err, Not(HasSubstr("unpacked")));
+  folder.write("target_seed_corpus.zip", "no zip");
+  fs::create_directories(folder / "other");
+  const ProgramRun broken = run_program(target, {"-runs=0", folder / "other"}, with("softmax"));
+  EXPECT_EQ(broken.exit, 2) << broken.err;
+  EXPECT_THAT(broken.err, HasSubstr(zip));
+}
+
 TEST(LibFuzzer, SeedsAreFoldersOfCases) {
   const TemporaryFolder folder;
   fs::create_directories(folder / "corpus");

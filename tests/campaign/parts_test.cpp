@@ -2,6 +2,7 @@
 #include "tests/end_to_end/program.h"
 #include "tools/campaign_folder.h"
 #include "tools/campaign_screen.h"
+#include "tools/prune.h"
 #include "tools/schedule.h"
 
 #include <gmock/gmock.h>
@@ -66,6 +67,19 @@ TEST(CampaignFolder, IsTakenByOneAtATimeAndRemembersWhatWasAskedFor) {
   EXPECT_FALSE(record->ended);
 }
 
+TEST(CampaignFolder, RemembersWorkersThatDiedAndWhenTheCorpusWasPruned) {
+  const TemporaryFolder folder;
+  const auto taken = CampaignFolder::take(folder / "k");
+  ASSERT_TRUE(taken);
+  const std::vector<CampaignFolder::Record::Death> deaths{{"killed by signal 9", "out/k/crashes/0.case"},
+                                                          {"exit status 71", ""}};
+  ASSERT_TRUE(taken->write({"c", 1, false, 300, deaths}));
+  const auto record = taken->read();
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->units, 300u);
+  EXPECT_EQ(record->deaths, deaths);
+}
+
 TEST(CampaignFolder, ARecordThatCannotBeReadIsNone) {
   const TemporaryFolder folder;
   const auto taken = CampaignFolder::take(folder / "k");
@@ -75,6 +89,36 @@ TEST(CampaignFolder, ARecordThatCannotBeReadIsNone) {
     folder.write("k/campaign.json", text);
     EXPECT_FALSE(taken->read()) << text;
   }
+}
+
+// A corpus of five units, of which merging kept two: one by a person's name, and one that a search named.
+TEST(Prune, RemovesOnlyWhatASearchKeptAndMergingDropped) {
+  const TemporaryFolder folder;
+  const std::string unit = "assay-case 1\nkernel = k\ndtype = f32\npass = forward\n\n[dims]\nn = ";
+  const std::string kept = std::string(40, 'a'), dropped = std::string(40, 'b'),
+                    ours = std::string(32, 'c') + ".case";
+  folder.write("corpus/" + kept, unit + "1\n");
+  folder.write("corpus/" + dropped, unit + "2\n");
+  folder.write("corpus/" + ours, unit + "3\n");
+  folder.write("corpus/by_hand.case", unit + "4\n");
+  folder.write("corpus/notes.txt", "kept\n");
+  folder.write("merged/other_name", unit + "1\n");
+  const auto pruned = keep_merged(folder / "corpus", folder / "merged");
+  ASSERT_TRUE(pruned);
+  EXPECT_EQ(pruned->removed, 2u);
+  EXPECT_EQ(pruned->kept, 3u);
+  for (const std::string& name : {kept, std::string("by_hand.case"), std::string("notes.txt")})
+    EXPECT_TRUE(fs::exists(folder.path() / "corpus" / name)) << name;
+}
+
+TEST(Prune, WhereMergingKeptNothingNothingIsRemoved) {
+  const TemporaryFolder folder;
+  folder.write("corpus/" + std::string(40, 'a'), "x");
+  fs::create_directories(folder / "merged");
+  const auto pruned = keep_merged(folder / "corpus", folder / "merged");
+  ASSERT_TRUE(pruned);
+  EXPECT_EQ(pruned->removed, 0u);
+  EXPECT_TRUE(fs::exists(folder.path() / "corpus" / std::string(40, 'a')));
 }
 
 TEST(Leftovers, OfOurOwnWritingAreRemovedAndNothingElseIs) {

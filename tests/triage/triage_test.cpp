@@ -1,5 +1,6 @@
 // Findings grouped into faults, and what `assay triage` says of a folder of them.
 #include "harness/report/triage_collect.h"
+#include "harness/report/triage_examine.h"
 #include "tests/end_to_end/program.h"
 
 #include <gmock/gmock.h>
@@ -7,7 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <fstream>
+#include <limits>
 
 namespace assay::testing {
 namespace {
@@ -105,6 +109,82 @@ TEST(Triage, JsonHoldsWhatTheTextSays) {
     EXPECT_FALSE(group["samples"].empty());
     EXPECT_FALSE(group["tensors"].empty());
   }
+}
+
+TEST(Triage, WhatIsKeptOfACaseComesBackAsItWas) {
+  Examined one;
+  one.finding = {{"k", Pass::backward, "grad_x", Kind::race, {"k.cu", 4, 2}},
+                 "a \"message\"",
+                 std::numeric_limits<double>::infinity()};
+  one.kernel = "k";
+  one.op = "sum";
+  one.seen_with = {"k-backward-grad_x-race-k.cu-4", "k-backward-grad_x-gate"};
+  one.elements = 3;
+  one.note = "none fits";
+  one.tensors.push_back({Pass::backward,
+                         "grad_x",
+                         "bf16",
+                         {2, 3},
+                         false,
+                         0.1,
+                         7,
+                         0x1p-149,
+                         1e-300,
+                         std::numeric_limits<double>::infinity(),
+                         false,
+                         "FAIL",
+                         "grad_x[0,1] = 1"});
+  one.suspects = {{Cause::backward_formula, 0.9, "e"}, {Cause::reduction_order, 0.5, "f"}};
+  one.cleared = {{Cause::indexing, 0, "g"}};
+  one.map = ErrorMap{"grad_x", {2, 3}, 2, 3, 1, 2, {1e300, std::numeric_limits<double>::infinity()}};
+  one.histogram = {-3, {1, 2}, {3, 4}, 5, 6, 7, 8};
+  one.samples.push_back({{{"rows", 2}, {"cols", 3}}, "normal", 4.5, 0.25, true});
+  const std::string text = examined_json(one);
+  const auto back = parse_examined(text);
+  ASSERT_TRUE(back);
+  EXPECT_EQ(examined_json(*back), text);
+  ASSERT_TRUE(back->finding);
+  EXPECT_EQ(back->finding->signature, one.finding->signature);
+  EXPECT_TRUE(std::isinf(back->finding->severity));
+  EXPECT_EQ(back->tensors.front().target_error, 0x1p-149);
+  EXPECT_EQ(back->suspects.back().cause, Cause::reduction_order);
+  ASSERT_TRUE(back->map);
+  EXPECT_EQ(back->map->level, one.map->level);
+  for (const std::string& damaged : {std::string(), std::string("{}"), text.substr(0, text.size() / 2)})
+    EXPECT_FALSE(parse_examined(damaged));
+}
+
+TEST(Triage, ASecondTimeIsTheSameAndASourceThatChangesIsSeen) {
+  const TemporaryFolder folder, scratch;
+  const fs::path manifest = copy_kernel("softmax_naive", folder);
+  ASSERT_EQ(run_assay({"fuzz", manifest.string(), "--time", "20", "--stop-after", "1", "--jobs", "1",
+                       "--device", "cpu", "--out", folder / "findings"})
+                .exit,
+            1);
+  const ProgramOptions own_cache{.environment = {{"XDG_CACHE_HOME", folder / "cache"}}};
+  const auto triage = [&](int exit) {
+    const ProgramRun run = run_assay({"triage", folder / "findings", "--device", "cpu", "--json",
+                                      scratch / "t.json", "--html", scratch / "t.html"},
+                                     own_cache);
+    EXPECT_EQ(run.exit, exit) << run.err;
+    return std::pair(slurp(scratch / "t.json"), slurp(scratch / "t.html"));
+  };
+  const auto kept = [&] {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::recursive_directory_iterator(folder / "cache/assay/triage"))
+      if (entry.is_regular_file()) files.push_back(entry.path());
+    return files;
+  };
+  const auto first = triage(1);
+  ASSERT_EQ(kept().size(), 1u);
+  EXPECT_EQ(triage(1), first);
+  std::ofstream(kept().front()) << "damaged";
+  EXPECT_EQ(triage(1), first) << "what does not check out is made again";
+  const fs::path source = manifest.parent_path() / "softmax_naive.cu";
+  const std::string text = slurp(source);
+  std::ofstream(source) << text << "// changed\n";
+  triage(1);
+  EXPECT_EQ(kept().size(), 2u) << "another source is another question";
 }
 
 TEST(Triage, AMendedKernelsFindingIsFixed) {
