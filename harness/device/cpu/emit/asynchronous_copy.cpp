@@ -9,44 +9,44 @@ using ptx::Instruction;
 using ptx::Operand;
 using ptx::Type;
 
-// The copy is made at once, not at the wait: a right kernel cannot tell, and the race check sees both
-// accesses.
 void emit_cp_async(FunctionEmitter& e, const Instruction& i) {
   auto& b = e.lanes();
   if (i.has("mbarrier")) return emit_copies_arrive(e, i);
-  if (!i.has("global")) return; // commit_group, wait_group, wait_all: nothing is pending
+  if (i.has("commit_group")) {
+    b.call("assay_copies_commit", b.ir.getVoidTy(), {e.warp(), e.executing()});
+    return;
+  }
+  if (!i.has("global")) { // wait_group, wait_all
+    std::uint64_t groups = ~0u;
+    if (i.has("wait_group")) {
+      if (i.operands[0].kind != Operand::Kind::integer)
+        return e.fail(i, ErrorKind::user, "cp.async.wait_group takes a literal");
+      groups = i.operands[0].bits;
+    }
+    b.call("assay_copies_wait", b.ir.getVoidTy(),
+           {e.warp(), e.executing(), b.ir.getInt32(static_cast<std::uint32_t>(groups))});
+    return;
+  }
   const Operand& size = i.operands[2];
   const std::uint64_t bytes = size.kind == Operand::Kind::integer ? size.bits : 0;
   if (bytes != 4 && bytes != 8 && bytes != 16)
     return e.fail(i, ErrorKind::user, "cp.async copies 4, 8 or 16 bytes");
-  const auto vector = static_cast<unsigned>(bytes / 4);
+  const auto words = static_cast<unsigned>(bytes / 4);
   Space from = Space::global, to = Space::shared;
-  Value* source = e.address(i, i.operands[1], from);
-  Value* target = e.address(i, i.operands[0], to);
-  Value* everyone = e.executing();
-  b.ir.CreateAlignedStore(source, b.scratch(0), llvm::Align(64));
-  const bool partial = i.operands.size() > 3;
-  if (!partial) {
-    b.call("assay_load", b.ir.getVoidTy(),
-           {e.warp(), everyone, b.pointer(describe(e, i, from, 4, vector)), b.scratch(0), e.value_buffer(),
-            e.undefined_buffer()});
-  } else { // only the first `src-size` bytes are read, the rest is zero
+  b.ir.CreateAlignedStore(e.address(i, i.operands[1], from), b.scratch(0), llvm::Align(64));
+  b.ir.CreateAlignedStore(e.address(i, i.operands[0], to), b.scratch(1), llvm::Align(64));
+  Value* read = llvm::ConstantPointerNull::get(b.ir.getPtrTy());
+  if (i.operands.size() > 3) { // only the first `src-size` bytes are read, the rest is zero
+    e.set_taint(nullptr);
     Value* count = e.source(i, 3, Type::u32);
     e.use(e.taken_taint(), i);
-    for (unsigned k = 0; k < vector; ++k) {
-      Value* reads = b.to_mask(b.ir.CreateICmpUGT(count, b.splat(32, 4 * k)));
-      Value* place = element(e, e.value_buffer(), k, 4);
-      b.ir.CreateAlignedStore(b.splat(32, 0), place, llvm::Align(32));
-      b.ir.CreateAlignedStore(b.ir.CreateAdd(source, b.splat(64, 4 * k)), b.scratch(0), llvm::Align(64));
-      b.call("assay_load", b.ir.getVoidTy(),
-             {e.warp(), b.ir.CreateAnd(everyone, reads), b.pointer(describe(e, i, from, 4, 1)), b.scratch(0),
-              place, undefined_place(e, k)});
-    }
+    read = b.scratch(2);
+    b.ir.CreateAlignedStore(count, read, llvm::Align(64));
   }
-  b.ir.CreateAlignedStore(target, b.scratch(0), llvm::Align(64));
-  b.call("assay_store", b.ir.getVoidTy(),
-         {e.warp(), everyone, b.pointer(describe(e, i, to, 4, vector)), b.scratch(0), e.value_buffer(),
-          e.undefined_buffer()});
+  const CopyAccess access{*describe(e, i, from, 4, words), *describe(e, i, to, 4, words)};
+  const CopyAccess* kept = &e.scope().data.copies.emplace_back(access);
+  b.call("assay_copy", b.ir.getVoidTy(),
+         {e.warp(), e.executing(), b.pointer(kept), b.scratch(0), b.scratch(1), read});
 }
 
 } // namespace assay::cpu

@@ -15,6 +15,7 @@ struct CodeData {
   std::deque<Site> sites;
   std::deque<Access> accesses;
   std::deque<AtomicAccess> atomics;
+  std::deque<CopyAccess> copies;
   std::deque<BarrierSite> barriers;
   std::deque<MbarrierAccess> mbarriers;
   std::deque<BitRule> bit_rules;

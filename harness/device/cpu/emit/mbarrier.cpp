@@ -75,9 +75,11 @@ void emit_mbarrier(FunctionEmitter& e, const Instruction& i) {
 
 } // namespace
 
-// Copies are made when issued, so that they arrive at once; without .noinc the phase expects that arrival in
-// addition, and nothing changes.
+// The lanes' copies end here, the earliest that the arrival may be; without .noinc the phase expects that
+// arrival in addition, and nothing changes.
 void emit_copies_arrive(FunctionEmitter& e, const Instruction& i) {
+  auto& b = e.lanes();
+  b.call("assay_copies_wait", b.ir.getVoidTy(), {e.warp(), e.executing(), b.ir.getInt32(~0u)});
   run(e, i, MbarrierOp::arrive, 0, e.lanes().splat(64, i.has("noinc") ? 1 : 0), no_state(e));
 }
 

@@ -85,6 +85,11 @@ struct AddressShape {
   std::uint64_t bits;      // all of them or-ed
 };
 
+// A copy of words, as many a lane as both have elements.
+struct CopyAccess {
+  Access source, target;
+};
+
 enum class AtomicOp : std::uint8_t { add, exch, cas, and_, or_, xor_, min, max, inc, dec };
 enum class ValueType : std::uint8_t {
   b16,
@@ -205,6 +210,14 @@ void assay_atomic(Warp* warp, std::uint32_t lanes, const AtomicAccess* access, c
 // offset. New frames are undefined.
 std::uint32_t assay_enter_local(Warp* warp, std::uint32_t bytes, std::uint32_t alignment);
 void assay_leave_local(Warp* warp, std::uint32_t offset);
+
+// cp.async: both places are looked at now, but the bytes arrive when the lanes wait for them; until then the
+// target is as if nobody wrote it. bytes: how many of each lane's are read, the rest being zeros; null: all.
+void assay_copy(Warp* warp, std::uint32_t lanes, const CopyAccess* access, const std::uint64_t* source,
+                const std::uint64_t* target, const std::uint32_t* bytes);
+void assay_copies_commit(Warp* warp, std::uint32_t lanes);
+// At most `groups` of those that a lane committed last stay under way; ~0u: none, nor what it did not commit.
+void assay_copies_wait(Warp* warp, std::uint32_t lanes, std::uint32_t groups);
 
 // Order and synchronisation.
 void assay_fence(Warp* warp, std::uint32_t lanes, std::uint32_t scope); // 0 cta, 1 gpu, 2 sys

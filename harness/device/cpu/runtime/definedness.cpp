@@ -13,8 +13,29 @@ void start_tracking(Region& region) {
   region.undefined = region.undefined_bits.words();
 }
 
+namespace {
+
+// Where a copy that is still under way is read, the message says so.
+std::string copy_text(const Launch& launch) {
+  if (launch.early_read.ptx_line == 0) return "";
+  return fmt::format("; {} read what a cp.async had yet to bring",
+                     launch.faults.place_text(launch.early_read));
+}
+
+bool copy_under_way(const Block& block, std::int64_t offset) {
+  for (std::uint32_t w = 0; w < block.warp_count; ++w)
+    for (const CopyUnderWay& copy : block.warps[w]->copies.under_way)
+      if (copy.reaches(static_cast<std::uint64_t>(offset))) return true;
+  return false;
+}
+
+} // namespace
+
 void remember_origin(WarpContext& context, const Access& access, const Region& region, std::int64_t offset) {
   context.origin = {&region, offset, access.site};
+  Site& early = context.launch->early_read;
+  if (early.ptx_line == 0 && region.kind == RegionKind::shared && copy_under_way(*context.block, offset))
+    early = access.site;
 }
 
 void store_undefined(Region& region, const Access& access, std::int64_t offset, unsigned bytes) {
@@ -59,9 +80,9 @@ void report_undefined_outputs(Launch& launch) {
     launch.faults.record(
         Kind::uninitialized, region.name, launch.faults.place_of(site),
         fmt::format("uninitialized: {} of {} holds a value that derives from memory that nobody wrote "
-                    "({} such element{}), last stored at {}",
+                    "({} such element{}), last stored at {}{}",
                     element_name(region, first), describe(region, first), count, count == 1 ? "" : "s",
-                    launch.faults.place_text(site)));
+                    launch.faults.place_text(site), copy_text(launch)));
   }
 }
 
@@ -78,8 +99,9 @@ void assay_undefined_used(Warp* warp, std::uint32_t lanes, const Site* site) {
     from = fmt::format("a value from {}, which nobody wrote (read at {})",
                        element_name(*origin.region, origin.offset), faults.place_text(origin.site));
   faults.record(Kind::uninitialized, std::move(buffer), faults.place_of(*site),
-                fmt::format("uninitialized: {} decides an address, a branch or an exchange by {}, {}", from,
-                            thread_name(context, lane), faults.place_text(*site)));
+                fmt::format("uninitialized: {} decides an address, a branch or an exchange by {}, {}{}", from,
+                            thread_name(context, lane), faults.place_text(*site),
+                            copy_text(*context.launch)));
 }
 
 } // namespace assay::cpu

@@ -143,6 +143,7 @@ Result<LaunchReport> Engine::launch(CompiledModule& module, const CompiledEntry&
   launch.step_budget = spec.step_budget ? spec.step_budget : default_step_budget(state.memory.buffer_bytes());
   launch.steps = 0;
   launch.ended = false;
+  launch.early_read = {};
   launch.random = ScheduleRandom(spec.schedule_seed);
   launch.printed = 0;
   ++launch.grid_id;

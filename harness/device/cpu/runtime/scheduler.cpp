@@ -124,6 +124,7 @@ void Scheduler::start_block_(Launch& launch, std::uint64_t number) {
     context.steps = 0;
     context.origin = {};
     context.partials.clear();
+    context.copies.clear();
     context.spin_site = ~0u;
     context.spun = false;
     context.segment = context.latest_segment = context.trusted_segment = context.fenced =

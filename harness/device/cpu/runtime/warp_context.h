@@ -3,6 +3,7 @@
 #pragma once
 
 #include "harness/device/cpu/runtime/abi.h"
+#include "harness/device/cpu/runtime/asynchronous_copy.h"
 #include "harness/device/cpu/runtime/engine.h"
 #include "harness/device/cpu/runtime/fault_log.h"
 #include "harness/device/cpu/runtime/fiber.h"
@@ -46,6 +47,7 @@ struct WarpContext {
   std::uint32_t shaped_for[3]{}; // block dimensions for which tid_* are filled in
   UndefinedOrigin origin;
   PartialValues partials;
+  Copies copies;
 
   // Spin detection: strong accesses in a row at one instruction.
   std::uint32_t spin_site = ~0u;
@@ -129,6 +131,7 @@ struct Launch {
   std::uint64_t step_budget = 0;
   std::uint64_t steps = 0;
   bool ended = false; // by a fatal fault
+  Site early_read{};  // the first of bytes that an asynchronous copy was still to bring; ptx_line 0: none
   ScheduleRandom random{0};
   std::vector<std::byte> parameter_storage;
   Region parameters;
