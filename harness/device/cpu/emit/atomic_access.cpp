@@ -8,7 +8,6 @@ namespace assay::cpu {
 
 using llvm::Value;
 using ptx::Instruction;
-using ptx::Operand;
 using ptx::Type;
 
 namespace {
