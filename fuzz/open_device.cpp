@@ -32,8 +32,8 @@ Result<std::unique_ptr<Device>> open_device(const std::string& name, unsigned wo
   int ordinal = 0;
   if (numbered)
     std::from_chars(name.data() + prefix, name.data() + name.size(), ordinal);
-  else if (const int gpus = worker > 0 ? cuda_device_count() : 1; gpus > 1)
-    ordinal = static_cast<int>(worker % static_cast<unsigned>(gpus));
+  else if (worker > 0)
+    ordinal = gpu_of_worker(worker, cuda_device_count());
   auto device = make_cuda_device(ordinal);
   if (!device) return environment_error({}, "there is no device {}: {}", name, to_string(device.error()));
   return device;

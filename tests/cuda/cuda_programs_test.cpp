@@ -168,6 +168,29 @@ TEST_F(CudaDeviceTest, PtxThatTheDriverDoesNotTakeIsToldWithItsLine) {
   EXPECT_EQ(loaded.error().place, (Place{"k.ptx", 7, 0}));
 }
 
+TEST_F(CudaDeviceTest, WorkersShareTheGpusOut) {
+  kernel([](const FakeGpuLaunch& l) {
+    doubles(l);
+    l.pointer<float>(1)[0] = static_cast<float>(l.device);
+    return 0;
+  });
+  testing::fake_gpu().devices = 2;
+  std::vector<std::unique_ptr<Device>> held; // all at once, as workers are
+  for (unsigned worker = 0; worker < 4; ++worker) {
+    options.ordinal = gpu_of_worker(worker, 2);
+    open();
+    EXPECT_THAT(device->name(), HasSubstr(worker % 2 == 0 ? "cuda:0 " : "cuda:1 "));
+    EXPECT_THAT(faults_of_a_case(), IsEmpty());
+    EXPECT_EQ(read(y)[0], static_cast<float>(worker % 2));
+    program.reset();
+    held.push_back(std::move(device));
+  }
+  EXPECT_EQ(testing::fake_counts().starts, 4);
+  EXPECT_EQ(testing::fake_counts().compiled, 1); // alike GPUs share the cache
+  EXPECT_EQ(gpu_of_worker(3, 1), 0);
+  EXPECT_EQ(gpu_of_worker(5, 4), 1);
+}
+
 TEST_F(CudaDeviceTest, AGpuThatIsNotThere) {
   options.ordinal = 3;
   const auto opened = make_cuda_device(testing::fake_driver(), options);

@@ -45,6 +45,7 @@ struct FakeGraph {
 struct State {
   std::map<Address, std::size_t> allocated;
   std::size_t used = 0;
+  int device = 0;
   std::uint32_t shared_word = 0;
   Status broken = 0;
   std::string linked;
@@ -85,7 +86,8 @@ Status device_attribute(int* value, int what, int) {
   *value = values.at(what);
   return 0;
 }
-Status retain_context(void** context, int) {
+Status retain_context(void** context, int device) {
+  state().device = device;
   *context = &state();
   return 0;
 }
@@ -247,6 +249,7 @@ Status launch_now(Function* of, FakeGpuLaunch as_seen) {
   ++fake_counts().launched;
   state().clock += fake_gpu().launch_seconds;
   constexpr Status out_of_resources = 701;
+  as_seen.device = state().device;
   as_seen.shared_word = state().shared_word;
   as_seen.variable = &of->module->variable;
   as_seen.counters = of->module->counts() ? of->module->counters.data() : nullptr;

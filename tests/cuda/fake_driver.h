@@ -18,6 +18,7 @@ namespace assay::testing {
 struct FakeGpuLaunch {
   std::array<unsigned, 3> grid{}, block{};
   unsigned shared_bytes = 0;
+  int device = 0;                   // whose context is current
   std::uint32_t shared_word = 0;    // what shared memory holds
   int* variable = nullptr;          // the module's one variable
   std::uint8_t* counters = nullptr; // of its blocks, where it has them

@@ -30,4 +30,9 @@ Result<std::unique_ptr<Device>> make_cuda_device(const cuda::Driver& driver, con
 // How many GPUs the driver shows; 0 where there is none. Asked in a process of its own.
 int cuda_device_count();
 
+// Workers beside each other share `gpus` out, counted round and round; worker 0 has the first.
+constexpr int gpu_of_worker(unsigned worker, int gpus) {
+  return gpus > 1 ? static_cast<int>(worker % static_cast<unsigned>(gpus)) : 0;
+}
+
 } // namespace assay
