@@ -33,6 +33,7 @@ table { border-collapse: collapse; font-size: 14px; }
 th, td { text-align: left; padding: 4px 10px 4px 0; border-bottom: 1px solid #d8dee4; vertical-align: top; }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; }
 td.long { min-width: 16em; overflow-wrap: anywhere; }
+td.name { overflow-wrap: anywhere; }
 pre { background: #f6f8fa; padding: 8px; overflow-x: auto; font-size: 13px; margin: 4px 0; border-radius: 4px; }
 details.group { border: 1px solid #d8dee4; border-radius: 6px; margin: 8px 0; padding: 0 10px; }
 details.group[open] { padding-bottom: 12px; }
@@ -57,6 +58,8 @@ svg text { font: 11px system-ui, sans-serif; fill: #1b1f24; }
 </head>
 <body>
 )";
+
+constexpr std::size_t most_kernels_shown = 12;
 
 std::string number(double value) { return escape_html(short_number(value)); }
 
@@ -198,18 +201,22 @@ std::string summary(const TriageReport& report, const Tally& all,
     text += "</ul></details>\n";
   }
   if (kernels.empty()) return text + "<p>Nothing is wrong in it.</p>\n";
-  text += "<div class=\"wide\"><table id=\"kernels\"><tr><th>kernel</th><th class=\"n\">open</th><th "
-          "class=\"n\">fixed</th>"
-          "<th class=\"n\">hits</th><th>faults</th></tr>\n";
+  // After a night over many kernels the faults come first; their list by kernel is a tap away.
+  text += fmt::format(
+      "<details{}><summary>{}</summary>\n<div class=\"wide\"><table id=\"kernels\"><tr><th>kernel"
+      "</th><th>faults</th><th class=\"n\">open</th><th class=\"n\">fixed</th><th class=\"n\">hits"
+      "</th></tr>\n",
+      kernels.size() > most_kernels_shown ? "" : " open", count_text(kernels.size(), "kernel"));
   for (const auto& [kernel, tally] : kernels) {
     std::string links;
     for (const std::size_t group : tally.groups)
       links += fmt::format("<a href=\"#group-{}\">{}</a> ", group + 1, group + 1);
-    text += fmt::format("<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td "
-                        "class=\"n\">{}</td><td>{}</td></tr>\n",
-                        escape_html(kernel), tally.open, tally.fixed, tally.hits, links);
+    text += fmt::format(
+        "<tr><td class=\"name\">{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td "
+        "class=\"n\">{}</td></tr>\n",
+        escape_html(kernel), links, tally.open, tally.fixed, tally.hits);
   }
-  return text + "</table></div>\n";
+  return text + "</table></div></details>\n";
 }
 
 } // namespace
