@@ -1,7 +1,9 @@
 // assay fuzz: arguments and verdict of a campaign.
 #include "fuzz/check_kernel.h"
 #include "fuzz/open_device.h"
+#include "harness/base/bounded_folder.h"
 #include "harness/base/child_process.h"
+#include "harness/compile/compile.h"
 #include "harness/report/text.h"
 #include "tools/campaign.h"
 #include "tools/command.h"
@@ -39,6 +41,7 @@ struct FuzzArguments {
 };
 
 constexpr double default_seconds = 60;
+constexpr std::uint64_t largest_cache = std::uint64_t{1} << 30; // bytes of compiled code and kept results
 
 // "-runs" of " runs        -1      Number of individual test runs ...", as libFuzzer lists its flags.
 Result<std::set<std::string, std::less<>>> libfuzzer_flags() {
@@ -182,6 +185,7 @@ Result<CampaignOptions> campaign_options(FuzzArguments& arguments) {
 Outcome run_fuzz(FuzzArguments arguments) {
   Console console;
   ASSAY_TRY(CampaignOptions options, campaign_options(arguments));
+  keep_folder_below(default_cache_dir(), largest_cache);
   ASSAY_TRY(const CampaignSummary summary, run_campaign(std::move(options), console));
   int code = 0;
   std::vector<CampaignReport> reports;

@@ -1,8 +1,10 @@
+#include "harness/base/bounded_folder.h"
 #include "harness/base/files.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <iterator>
 #include <sys/stat.h>
@@ -89,6 +91,21 @@ TEST_F(Files, a_failed_write_leaves_nothing_behind) {
   EXPECT_FALSE(write_file(folder_ / "file" / "below", "x")); // its folder is a file
   EXPECT_EQ(read_file(folder_ / "file").value(), "old");
   EXPECT_EQ(entries(), 2u);
+}
+
+// Three files of 400 bytes under 1,000: the oldest goes, and then the next, to leave 750 at the most.
+TEST(BoundedFolder, LosesWhatWasWrittenFirst) {
+  const TemporaryFolder folder;
+  const auto now = std::filesystem::file_time_type::clock::now();
+  for (const char* name : {"b/new", "a/middle", "a/old"}) folder.write(name, std::string(400, 'x'));
+  std::filesystem::last_write_time(folder / "a/old", now - std::chrono::hours(2));
+  std::filesystem::last_write_time(folder / "a/middle", now - std::chrono::hours(1));
+  EXPECT_EQ(keep_folder_below(folder.path(), 1200), 0u);
+  EXPECT_EQ(keep_folder_below(folder.path(), 1000), 2u);
+  EXPECT_FALSE(std::filesystem::exists(folder / "a/old"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "a/middle"));
+  EXPECT_TRUE(std::filesystem::exists(folder / "b/new"));
+  EXPECT_EQ(keep_folder_below(folder / "none", 0), 0u);
 }
 
 } // namespace
