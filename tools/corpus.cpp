@@ -159,7 +159,7 @@ Outcome run_stats(const std::vector<std::string>& folders) {
   if (kernels.empty() && broken.empty()) return user_error(Place{folders.front()}, "holds no case");
   if (!kernels.empty()) fmt::print("{}", table.text());
   for (const std::string& line : broken) fmt::print("broken: {}\n", line);
-  return broken.empty() ? 0 : 1;
+  return broken.empty() ? 0 : exit_code(ErrorKind::user);
 }
 
 } // namespace

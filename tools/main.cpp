@@ -47,10 +47,13 @@ int run(int argc, char** argv) {
     app.parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error); // --help, --version
-    const bool no_such_command = argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty();
-    return fail((no_such_command ? fmt::format("there is no command '{}'", argv[1]) : message_of(error)) +
-                    " (assay --help shows how it is called)",
-                2);
+    const auto commands = app.get_subcommands();
+    const bool no_such_command = argc > 1 && argv[1][0] != '-' && commands.empty();
+    return fail(
+        fmt::format("{} (assay {}--help shows how it is called)",
+                    no_such_command ? fmt::format("there is no command '{}'", argv[1]) : message_of(error),
+                    commands.empty() ? "" : commands.front()->get_name() + " "),
+        2);
   }
   if (!invocation.outcome) {
     const assay::Error& error = invocation.outcome.error();

@@ -67,10 +67,12 @@ Error host_error(const std::string& log, const fs::path& header) {
   std::string_view rest = log;
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const auto found = diagnostic_in(rest.substr(0, end));
+    auto found = diagnostic_in(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (!found) continue;
-    const bool theirs = found->place.file == header.string();
+    // The compiler writes "./" before a name that is relative to its own folder.
+    const bool theirs = fs::path(found->place.file).lexically_normal() == header.lexically_normal();
+    if (theirs) found->place.file = header.string();
     if (found->kind != "note") {
       if (error) break; // only the first, and what led to it
       error = found;

@@ -116,15 +116,38 @@ Result<void> make_legal(Case& test_case, const CaseSpace& space, bool keep_place
 
 namespace {
 
-// Whether every size can be worked out at all: one that divides by zero is no matter of budgets.
-Result<void> sizes_evaluate(const Dims& dims, const CaseSpace& space) {
-  for (const InputSpec& spec : space.inputs) ASSAY_TRY_VOID(shape_of(spec, dims));
+std::string text_of(const Dims& dims) {
+  std::string text;
+  for (const auto& [name, size] : dims) text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, size);
+  return text;
+}
+
+// Why not even `dims`, the smallest there are, keep within the budgets: a size that cannot be worked out, or
+// the first one that is too large.
+Error what_exceeds(const Dims& dims, const CaseSpace& space) {
+  std::int64_t elements = 0;
+  for (const InputSpec& spec : space.inputs) {
+    const auto shape = shape_of(spec, dims);
+    if (!shape) return shape.error();
+    elements += element_count(*shape);
+  }
   const Scope scope = [&](std::string_view name) -> std::optional<std::int64_t> {
     const std::int64_t value = dim_value(dims, name);
     return value < 0 ? std::nullopt : std::optional(value);
   };
-  for (const Budget& budget : space.budgets) ASSAY_TRY_VOID(budget.amount.evaluate(scope));
-  return {};
+  const auto error = [&](std::string_view what, std::int64_t amount, std::int64_t limit) {
+    return Error{
+        ErrorKind::user,
+        fmt::format("even at the smallest dims ({}) {} are {}, and a campaign's cases have at most {}",
+                    text_of(dims), what, amount, limit),
+        {}};
+  };
+  for (const Budget& budget : space.budgets) {
+    const auto amount = budget.amount.evaluate(scope);
+    if (!amount) return amount.error();
+    if (*amount > budget.whole_limit) return error(budget.name, *amount, budget.whole_limit);
+  }
+  return error("the elements of all inputs", elements, space.element_budget);
 }
 
 } // namespace
@@ -136,10 +159,7 @@ Result<Case> repair(Case test_case, const CaseSpace& space) {
   test_case.expect = {};
   test_case.lines = {};
   ASSAY_TRY(Dims dims, legal_dims(test_case.dims, space));
-  if (!fit_budgets(dims, space)) {
-    ASSAY_TRY_VOID(sizes_evaluate(dims, space));
-    return user_error({}, "even the smallest dims exceed the budget of elements");
-  }
+  if (!fit_budgets(dims, space)) return std::unexpected(what_exceeds(dims, space));
   test_case.dims = std::move(dims);
   ASSAY_TRY_VOID(make_legal(test_case, space));
   return test_case;

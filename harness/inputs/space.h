@@ -32,6 +32,7 @@ struct InputSpec {
 
 // A quantity over the dims that no case of the search may exceed: elements of a tensor, threads of a launch.
 struct Budget {
+  std::string name; // "the threads of launch 1"
   Expression amount;
   std::int64_t limit = 0;
   std::int64_t whole_limit = 0; // for the few cases that take the whole budgets

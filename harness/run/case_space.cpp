@@ -45,8 +45,9 @@ class Budgets {
     for (const Let& let : manifest.lets) lets_[let.name] = over_dims(let.value.text(), lets_);
   }
 
-  Result<void> limit(const std::vector<Expression>& factors, std::int64_t limit, std::int64_t whole_limit,
-                     std::vector<Budget>& into) const {
+  // Of `name`: the product of the factors.
+  Result<void> limit(std::string name, const std::vector<Expression>& factors, std::int64_t limit,
+                     std::int64_t whole_limit, std::vector<Budget>& into) const {
     std::string product = "1";
     for (const Expression& factor : factors) {
       const std::string text = over_dims(factor.text(), lets_);
@@ -55,7 +56,7 @@ class Budgets {
     }
     const Place place = factors.empty() ? Place{} : factors.front().place();
     ASSAY_TRY(Expression amount, Expression::parse(product, place));
-    into.push_back({std::move(amount), limit, whole_limit});
+    into.push_back({std::move(name), std::move(amount), limit, whole_limit});
     return {};
   }
 
@@ -112,15 +113,18 @@ Result<CaseSpace> case_space(const Manifest& manifest, const Op& op, const Bindi
       space.inputs.push_back({tensor.name, tensor.dtype, binding.tensor_shapes[i], tensor.domain,
                               tensor.role == Role::upstream, binding.layouts[i]});
     } else {
-      ASSAY_TRY_VOID(budgets.limit(binding.tensor_shapes[i], element_budget, element_budget, space.budgets));
+      ASSAY_TRY_VOID(budgets.limit(fmt::format("the elements of {}", tensor.name), binding.tensor_shapes[i],
+                                   element_budget, element_budget, space.budgets));
     }
   }
   for (const ScratchText& scratch : manifest.scratch)
-    ASSAY_TRY_VOID(budgets.limit(scratch.shape, 4 * element_budget, 4 * element_budget, space.budgets));
+    ASSAY_TRY_VOID(budgets.limit(fmt::format("the elements of scratch {}", scratch.name), scratch.shape,
+                                 4 * element_budget, 4 * element_budget, space.budgets));
   for (const LaunchText& launch : manifest.launches) {
     std::vector<Expression> threads = launch.grid;
     threads.insert(threads.end(), launch.block.begin(), launch.block.end());
-    ASSAY_TRY_VOID(budgets.limit(threads, threads_a_launch, most_threads_a_launch, space.budgets));
+    ASSAY_TRY_VOID(budgets.limit(fmt::format("the threads of {}", launch.kernel), threads, threads_a_launch,
+                                 most_threads_a_launch, space.budgets));
   }
   for (const DimRange& range : space.dims) {
     std::set<std::int64_t> sizes;

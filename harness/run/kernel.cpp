@@ -53,7 +53,8 @@ Result<std::unique_ptr<Kernel>> Kernel::bind(Manifest manifest, const Op& op, st
   kernel->device_ = &device;
   kernel->options_ = options;
   kernel->source_text_ = std::move(source_text);
-  kernel->source_hash_ = hash_with_includes(kernel->manifest_.source, kernel->source_text_, kernel->manifest_.include_dirs);
+  kernel->source_hash_ =
+      hash_with_includes(kernel->manifest_.source, kernel->source_text_, kernel->manifest_.include_dirs);
   kernel->space_.source_hash = kernel->source_hash_;
   const OpInfo& info = op.info();
   kernel->not_tested_ = ::assay::not_tested(info, kernel->binding_);
@@ -80,7 +81,9 @@ Result<const Kernel::Loaded*> Kernel::program(DType dtype, const std::vector<std
     if (std::ranges::find(request.names, name) == request.names.end()) request.names.push_back(name);
   request.include_dirs = manifest_.include_dirs;
   request.options = manifest_.options;
-  ASSAY_TRY(const PtxSource ptx, compile(request, options_.cache_dir));
+  auto compiled = compile(request, options_.cache_dir);
+  if (!compiled) return std::unexpected(in_manifest(std::move(compiled).error(), names));
+  const PtxSource ptx = *std::move(compiled);
   Loaded loaded;
   for (const std::string& name : names) {
     const auto entry = ptx.entries.find(name);
@@ -92,6 +95,17 @@ Result<const Kernel::Loaded*> Kernel::program(DType dtype, const std::vector<std
   has_atomics_ = has_atomics_ || uses_atomics(ptx.text);
   approximates_ |= fast_functions(ptx.text, manifest_.options);
   return &programs_.emplace(key, std::move(loaded)).first->second;
+}
+
+// What is wrong with a name or an option stands in the manifest, not at any line of the source.
+Error Kernel::in_manifest(Error error, const std::vector<std::string>& names) const {
+  if (error.kind != ErrorKind::user || error.place.line != 0) return error;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (error.message.contains(fmt::format("'{}'", names[i])))
+      return {error.kind, fmt::format("{}: {}", manifest_.source.string(), error.message),
+              manifest_.launches[i].place};
+  if (error.message.contains("the options")) error.place = Place{manifest_.path.string()};
+  return error;
 }
 
 Result<void> Kernel::check_arguments(Loaded& loaded, const std::vector<std::string>& names) const {

@@ -79,6 +79,7 @@ class Kernel {
   // The program for one type and one set of expanded kernel names, compiled and checked against the launches'
   // arguments when first asked for.
   Result<const Loaded*> program(DType dtype, const std::vector<std::string>& names);
+  Error in_manifest(Error error, const std::vector<std::string>& names) const;
   Result<void> check_arguments(Loaded& loaded, const std::vector<std::string>& names) const;
 
   Manifest manifest_;

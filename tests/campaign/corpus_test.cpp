@@ -72,7 +72,7 @@ TEST(Corpus, StatsCountAndNameWhatIsBroken) {
   const TemporaryFolder folder;
   folder.write("a/x.case", "assay-case 1\nkern");
   const ProgramRun broken = run_assay({"corpus", "stats", folder / "a"});
-  EXPECT_EQ(broken.exit, 1) << broken.out;
+  EXPECT_EQ(broken.exit, 2) << broken.out;
   EXPECT_THAT(broken.out, HasSubstr("x.case:2"));
 }
 

@@ -29,6 +29,12 @@ TEST(HostError, WithoutALineOfTheUsersIsToldAtTheHeader) {
   EXPECT_EQ(to_string(error), "my_op.h: no type named 'MyOp' in namespace 'assay'");
 }
 
+TEST(HostError, KnowsAHeaderThatTheCompilerCallsByItsFolder) {
+  const Error error =
+      host_error("./ops/my_op.h:12:7: error: no member named 'laod' in 'Line'\n", "ops/my_op.h");
+  EXPECT_EQ(to_string(error), "ops/my_op.h:12:7: no member named 'laod' in 'Line'");
+}
+
 TEST(HostLibrary, WithoutACompilerSaysWhatToInstall) {
   const TemporaryFolder folder;
   HostLibraryRequest request;

@@ -1,11 +1,13 @@
 #include "harness/inputs/fill.h"
 #include "harness/inputs/legal.h"
+#include "harness/numerics/formats.h"
 #include "spaces.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace assay {
@@ -155,9 +157,11 @@ TEST(Space, budgets_hold_and_an_impossible_one_is_told) {
   CaseSpace space = test::attention_space();
   Rng rng(6);
   for (int i = 0; i < 300; ++i) ASSERT_TRUE(within_budgets(draw_case(space, rng).dims, space, usual_share));
-  space.budgets.push_back({test::expression("heads"), 1, 1});
-  EXPECT_THAT(repair(Case{}, space).error().message, ::testing::HasSubstr("exceed the budget"));
-  space.budgets.back() = {test::expression("1 / (heads - heads)"), 1, 1};
+  space.budgets.push_back({"the threads of k", test::expression("heads + 4"), 1, 1});
+  const std::string message = repair(Case{}, space).error().message;
+  EXPECT_THAT(message, ::testing::HasSubstr("heads=2"));
+  EXPECT_THAT(message, ::testing::EndsWith("the threads of k are 6, and a campaign's cases have at most 1"));
+  space.budgets.back() = {"the threads of k", test::expression("1 / (heads - heads)"), 1, 1};
   EXPECT_THAT(repair(Case{}, space).error().message, ::testing::HasSubstr("divides by zero"));
 }
 
@@ -182,6 +186,24 @@ TEST(Space, corner_cases_are_few_sound_and_start_small) {
     EXPECT_TRUE(cols.contains(edge)) << edge;
 }
 
+TEST(Space, the_sweep_has_a_nan_of_either_sign) {
+  bool negative = false;
+  for (const Case& c : corner_cases(test::norm_space()))
+    for (const TensorInput& input : c.inputs)
+      for (const ElementOverride& element : input.overrides) {
+        const DType type = input.dtype.value_or(c.dtype);
+        negative =
+            negative || (std::isnan(from_bits(type, element.bits)) && (element.bits & sign_bit(type)) != 0);
+      }
+  EXPECT_TRUE(negative);
+}
+
+TEST(Space, a_nan_keeps_its_sign_in_another_type) {
+  EXPECT_EQ(convert_bits(DType::f32, DType::bf16, 0xffc00000), 0xffc0u);
+  EXPECT_EQ(convert_bits(DType::bf16, DType::f16, 0x7fc0), 0x7e00u);
+  EXPECT_EQ(convert_bits(DType::f16, DType::f32, 0xfe00), 0xffc00000u);
+}
+
 TEST(Space, every_dim_is_taken_to_its_limit) {
   CaseSpace space = test::norm_space();
   space.dims[0].max = 300000;
@@ -204,7 +226,7 @@ TEST(Space, sizes_that_the_manifest_names_are_tried) {
 TEST(Space, few_cases_take_the_whole_of_a_budget) {
   CaseSpace space = test::norm_space();
   space.dims[0].max = 70000;
-  space.budgets.push_back({test::expression("rows * 128"), 1 << 20, 1 << 24});
+  space.budgets.push_back({"the threads of k", test::expression("rows * 128"), 1 << 20, 1 << 24});
   const auto large = [](const Case& c) { return c.dims[0].second >= 65536; };
   EXPECT_TRUE(std::ranges::any_of(corner_cases(space), large));
   Rng rng(7);
