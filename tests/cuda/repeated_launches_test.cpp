@@ -14,7 +14,6 @@ using ::testing::Each;
 using testing::FakeGpuLaunch;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::n;
 using ::testing::SizeIs;
 
 constexpr cuda::Status illegal_address = 700;

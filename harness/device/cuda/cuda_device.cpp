@@ -58,7 +58,7 @@ CudaDevice::translate_all(const CudaProgram& program, std::span<const LaunchSpec
   std::vector<GpuLaunch> launches;
   for (const LaunchSpec& spec : specs) {
     ASSAY_TRY(auto translated, translate(program, spec));
-    if (auto* broken = std::get_if<std::string>(&translated)) return *std::move(broken);
+    if (auto* broken = std::get_if<std::string>(&translated)) return std::move(*broken);
     launches.push_back(std::get<GpuLaunch>(std::move(translated)));
   }
   return launches;
