@@ -4,6 +4,7 @@
 #include "harness/numerics/formats.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <set>
 
@@ -66,6 +67,8 @@ class Sweep {
           if (pass == Pass::forward && space_.has_backward && kind != Kind::specials)
             add_kind(small, kind, i, Pass::backward);
         }
+    for (std::size_t i = 0; i < space_.inputs.size(); ++i)
+      for (std::size_t k = 0; k < space_.dtypes.size(); ++k) add_wide_normal(small, space_.inputs[i]);
     for (const Kind kind : {Kind::specials, Kind::zero, Kind::largest, Kind::subnormal})
       for (std::size_t k = 0; k < space_.dtypes.size(); ++k) add_kind_everywhere(small, kind);
     for (std::size_t d = 0; d < space_.dims.size(); ++d)
@@ -150,6 +153,17 @@ class Sweep {
     const auto found = std::ranges::find(result.inputs, space_.inputs[input].name, &TensorInput::tensor);
     found->distribution = make_distribution(kind);
     if (kind == Kind::specials) negative_nan(*found, space_.inputs[input], result);
+    add(std::move(result));
+  }
+
+  // Scores that are large and yet do not leave all weight to one: what is off in proportion to them shows
+  // here.
+  void add_wide_normal(const Dims& dims, const InputSpec& spec) {
+    constexpr double stddev = 8;
+    if (!fits(Kind::normal, spec.domain)) return;
+    Case result = plain(dims, next_dtype(), spec.upstream ? Pass::backward : Pass::forward);
+    const auto found = std::ranges::find(result.inputs, spec.name, &TensorInput::tensor);
+    found->distribution = make_distribution(Kind::normal, std::array{0.0, stddev});
     add(std::move(result));
   }
 

@@ -89,6 +89,30 @@ TEST(Simplify, one_large_logit_is_all_that_is_left) {
 }
 
 // A fault that needs a column past a tile and two elements in different rows.
+// A mean over 4,096 elements that seeds may share: unseeded values must all be there, random ones need a
+// 16th.
+TEST(Simplify, what_seeds_can_pool_is_drawn_anew_at_a_smaller_size) {
+  const CaseSpace space = test::norm_space();
+  Rng rng(3);
+  Case c = draw_case(space, rng);
+  c.pass = Pass::forward;
+  std::erase_if(c.inputs, [](const TensorInput& input) { return input.tensor == "grad_y"; });
+  c.dims = {{"rows", 1}, {"cols", 4100}};
+  for (TensorInput& input : c.inputs) {
+    input.patches.clear();
+    input.overrides.clear();
+    input.layout = {};
+    input.distribution = make_distribution(DistributionKind::index_coded);
+  }
+  const Case least = minimise(c, space, [](const Case& candidate) {
+    const bool seeded = candidate.inputs[0].distribution.kind == "normal";
+    const bool drawn = seeded || candidate.inputs[0].distribution.kind == "index_coded";
+    return drawn && candidate.dims[0].second * candidate.dims[1].second >= (seeded ? 256 : 4096);
+  });
+  EXPECT_EQ(least.inputs[0].distribution.kind, "normal");
+  EXPECT_EQ(least.dims[0].second * least.dims[1].second, 256);
+}
+
 TEST(Simplify, places_survive_where_they_matter) {
   CaseSpace space = test::norm_space();
   Case c = *repair(Case{}, space);

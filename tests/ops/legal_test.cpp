@@ -47,6 +47,44 @@ TEST(Legal, TheNumberOfTermsMayComeAsAReciprocal) {
   EXPECT_EQ(first(subnormal, "y", "terms_scaled"), 0x4p-149);
 }
 
+TEST(Legal, ProductsMayBeTakenInAnotherOrder) {
+  // silu'(-17) = s (1 - 17 (1 - s)), s = 4.1e-8: 1e-38 s is 0.3 of the smallest subnormal, and rounds to 0.
+  OwnedProblem problem(*find_op("silu"), Pass::backward, DType::f32, {1});
+  problem.set("x", {-17}).set("grad_y", {1e-38});
+  Instrument first_two;
+  EXPECT_LT(named(problem.evaluate(first_two), "grad_x").value.front(), 0);
+  first_two.narrowed = products_first;
+  first_two.narrow = DType::f32;
+  EXPECT_EQ(named(problem.evaluate(first_two), "grad_x").value.front(), 0);
+}
+
+TEST(Legal, AnotherOrderOfProductsIsTheSameFormula) {
+  for (const Op* op : all_ops()) {
+    if (op->info().exact || op->info().name == "rope") continue;
+    for (const Pass pass : {Pass::forward, Pass::backward}) {
+      if (pass == Pass::backward && !op->info().has_backward) continue;
+      const auto& names = pass == Pass::forward ? op->info().algorithms : op->info().backward_algorithms;
+      OwnedProblem problem(*op, pass, DType::f32, std::vector<std::int64_t>(op->info().dims.size(), 3));
+      problem.fill("normal", 7);
+      for (int algorithm = 0; algorithm < static_cast<int>(names.size()); ++algorithm) {
+        Instrument plain;
+        plain.algorithm = algorithm;
+        const std::vector<Evaluated> expected = problem.evaluate(plain);
+        for (const unsigned way : {products_first, products_last}) {
+          Instrument other = plain;
+          other.narrowed = way;
+          other.narrow = DType::f32;
+          const std::vector<Evaluated> got = problem.evaluate(other);
+          for (std::size_t k = 0; k < got.size(); ++k)
+            for (std::size_t e = 0; e < got[k].value.size(); ++e)
+              EXPECT_NEAR(got[k].value[e], expected[k].value[e], 1e-5)
+                  << op->info().name << " " << got[k].tensor << " algorithm " << algorithm;
+        }
+      }
+    }
+  }
+}
+
 TEST(Legal, AScaledMaximumMayOverflow) {
   for (const char* op : {"softmax", "log_softmax", "logsumexp"})
     for (const double x : {2.3e38, 2.4e38}) { // times log2(e): 3.32e38 and 3.46e38, the largest is 3.40e38

@@ -34,6 +34,7 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
     options.assay, options.device, options.jobs, options.full = str(pathlib.Path(options.assay).resolve()), "cpu", 1, False
+    options.smallest = False
     kernels = [k for k in manifests(options.kernels.resolve(), options.names) if k[1] is not None]
     results = {}
     print(f"{'search':12} {'runs':>5} {'missed':>6} {'median s':>9} {'mean s':>7} {'90 %':>7} {'median cases':>13}")

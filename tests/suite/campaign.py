@@ -5,6 +5,8 @@ import pathlib
 import subprocess
 import tomllib
 
+from smallest import larger_than_needed
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -28,6 +30,11 @@ def manifests(folder, names=()):
 def kernel_name(manifest):
     folder, stem = manifest.parent.name, manifest.stem
     return folder if stem == "kernel" else f"{folder}.{stem}"
+
+
+def minimizing_seconds(case):
+    """From the claim of a finding to its minimized case, by the times of their files."""
+    return max(0.0, case.stat().st_mtime - (case.parent / "original.case").stat().st_mtime)
 
 
 class Campaign:
@@ -86,5 +93,9 @@ class Campaign:
         entry["verdict"] = "error" if self.error else "detected" if found else "missed"
         if found:
             entry.update(kind=found["kind"], seconds=found["seconds_to_find"], signature=found["signature"],
-                         minimized_elements=found["minimized_elements"], dims=found["dims"], case=found["case"])
+                         minimized_elements=found["minimized_elements"], dims=found["dims"], case=found["case"],
+                         minimizing_seconds=minimizing_seconds(pathlib.Path(found["case"])))
+            if self.options.smallest:
+                entry["larger_than_needed"] = larger_than_needed(self.options.assay, ROOT, self.manifest,
+                                                                 found["case"], found["signature"])
         return entry

@@ -24,7 +24,10 @@ def row(entry):
     text = f"{entry['verdict']:9} {entry['kernel']:36} {entry['seed']:4} {entry['cases']:7}"
     if entry["verdict"] == "detected":
         dims = "x".join(str(size) for size in entry["dims"].values())
-        text += f" {entry['seconds']:8.2f}  {entry['kind']:15} {entry['minimized_elements']:4}  {dims}"
+        text += (f" {entry['seconds']:8.2f} {entry['minimizing_seconds']:7.2f}  {entry['kind']:15} "
+                 f"{entry['minimized_elements']:4}  {dims}")
+        if entry.get("larger_than_needed"):
+            text += "  fails too: " + ", ".join(entry["larger_than_needed"])
     elif entry["verdict"] in ("missed", "accused") and entry["findings"]:
         text += "           " + ", ".join(f["signature"] for f in entry["findings"])
     elif entry["verdict"] == "clean":
@@ -59,9 +62,12 @@ def totals(entries):
     if found:
         count["median"] = {"seconds": statistics.median(e["seconds"] for e in found),
                            "cases_when_ended": statistics.median(e["cases"] for e in found),
+                           "minimizing_seconds": statistics.median(e["minimizing_seconds"] for e in found),
                            "elements_off_base": statistics.median(e["minimized_elements"] for e in found),
                            "volume": statistics.median(volume(e["dims"]) for e in found)}
         count["slowest_seconds"] = max(e["seconds"] for e in found)
+        count["slowest_minimizing"] = max(e["minimizing_seconds"] for e in found)
+        count["smallest_along_each_axis"] = sum(e.get("larger_than_needed") == [] for e in found)
         count["largest_elements_off_base"] = max(e["minimized_elements"] for e in found)
     return count
 
@@ -85,15 +91,19 @@ def upper_bound(hits, trials, confidence=0.95):
     return high
 
 
-def say(count):
+def say(count, entries):
     right = count["right"]
     print(f"{count['detected']} of {count['detected'] + count['missed']} faults detected; "
           f"{count['accused']} of {count['clean'] + count['accused']} right kernels accused; {count['error']} errors")
     if "median" in count:
         median = count["median"]
         print(f"medians: {median['seconds']:.2f} s to the finding (slowest {count['slowest_seconds']:.2f}), "
+              f"{median['minimizing_seconds']:.2f} s of minimizing (slowest {count['slowest_minimizing']:.2f}), "
               f"{median['elements_off_base']:g} elements off the base value (most "
               f"{count['largest_elements_off_base']}), product of the dims {median['volume']:g}")
+        if any("larger_than_needed" in e for e in entries):
+            print(f"{count['smallest_along_each_axis']} of {count['detected']} have every dim at the smallest that "
+                  f"still fails along its axis")
     if right["suspects"]:
         print(f"right kernels: {right['confirmed']} of {right['suspects']} suspects confirmed over {right['cases']} "
               f"cases; with 95 % confidence fewer than {right['rate_below_95']:.1e} a suspect, "
@@ -110,6 +120,8 @@ def arguments():
     parser.add_argument("--twin-time", type=int, default=60, help="seconds for each right one; 0: leave them out")
     parser.add_argument("--twin-runs", type=int, default=0, help="cases for each right one, instead of a time")
     parser.add_argument("--full", action="store_true", help="go on after the first finding")
+    parser.add_argument("--smallest", action="store_true",
+                        help="check of each detection that no smaller size along one dim fails alike")
     parser.add_argument("--seeds", default="1", help="one or several, as 1,2,3")
     parser.add_argument("--jobs", type=int, default=1, help="workers a campaign")
     parser.add_argument("--parallel", type=int, default=1, help="campaigns at a time")
@@ -131,7 +143,7 @@ def main():
     if not kernels:
         parser.error("there is no such kernel")
     entries = []
-    print(f"{'':9} {'kernel':36} {'seed':>4} {'cases':>7} {'seconds':>8}  {'kind':15} {'size':>4}  dims", flush=True)
+    print(f"{'':9} {'kernel':36} {'seed':>4} {'cases':>7} {'found s':>8} {'min. s':>7}  {'kind':15} {'size':>4}  dims", flush=True)
     with tempfile.TemporaryDirectory(prefix="assay-suite.") as dropped, \
             concurrent.futures.ThreadPoolExecutor(options.parallel) as pool:
         scratch = (options.out or pathlib.Path(dropped)).resolve()
@@ -144,7 +156,7 @@ def main():
                 store(entries[-1])
 
     count = totals(entries)
-    say(count)
+    say(count, entries)
     comparison = None
     if options.protocols:
         comparison = protocols.compare(options.protocols, kernels, entries)
