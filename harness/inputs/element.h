@@ -7,6 +7,7 @@
 #include "harness/cases/distribution_kind.h"
 #include "harness/inputs/philox.h"
 
+#include <cmath>
 #include <cstdint>
 
 namespace assay {
@@ -81,7 +82,7 @@ ASSAY_ANYWHERE double normal_tail(std::uint32_t word) {
       0.40546510810816438 +
       2.0 * s * (1.0 + t * (1.0 / 3 + t * (1.0 / 5 + t * (1.0 / 7 + t * (1.0 / 9 + t * (1.0 / 11))))));
   const double minus_ln_p = (33.0 - e) * 0.69314718055994531 - ln_m;
-  const double r = __builtin_sqrt(minus_ln_p) - 1.6;
+  const double r = std::sqrt(minus_ln_p) - 1.6;
   const double z = (((1.7023821103e-1 * r + 1.3067284816) * r + 2.7568153900) * r + 1.4234372777) /
                    ((1.2021132975e-1 * r + 7.3700164250e-1) * r + 1.0);
   return low ? -z : z;

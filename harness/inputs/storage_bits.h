@@ -23,7 +23,10 @@ struct StorageRule {
 namespace storage {
 
 ASSAY_ANYWHERE double nearest_integer(double x) { // ties to even
-  return std::fabs(x) < 0x1p51 ? (x + 0x1.8p52) - 0x1.8p52 : x;
+  const double magnitude = std::fabs(x);
+  if (!(magnitude < 0x1p52)) return x;
+  const double whole = (magnitude + 0x1p52) - 0x1p52;
+  return x < 0 ? -whole : whole;
 }
 
 ASSAY_ANYWHERE std::uint64_t integer_bits(const StorageRule& type, double x) {

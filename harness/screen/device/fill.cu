@@ -1,0 +1,210 @@
+// Makes the inputs of many cases on the GPU. One block row (blockIdx.x) a slot, blockIdx.y parts of it; slot
+// `cases` + k is the twin of case k: the same inputs in the second world. In this order: assay_clear,
+// assay_fill, assay_settle.
+#include "harness/screen/device/fill_element.h"
+
+namespace assay::fill {
+
+struct Part {
+  std::int64_t first, step; // of this thread, among all threads of the slot
+};
+__device__ inline Part part_of_slot() {
+  return {static_cast<std::int64_t>(blockIdx.y) * blockDim.x + threadIdx.x,
+          static_cast<std::int64_t>(gridDim.y) * blockDim.x};
+}
+__device__ inline std::uint32_t case_of_slot(std::uint32_t cases) {
+  return blockIdx.x < cases ? blockIdx.x : blockIdx.x - cases;
+}
+
+// The pattern's bytes in [begin, end), words where they fit.
+__device__ inline void paint(unsigned char* slot, std::uint64_t begin, std::uint64_t end,
+                             std::uint16_t pattern, const Part& part) {
+  const std::uint64_t first = (begin + 3) / 4 * 4, last = end / 4 * 4;
+  if (first >= last) {
+    for (std::uint64_t at = begin + static_cast<std::uint64_t>(part.first); at < end;
+         at += static_cast<std::uint64_t>(part.step))
+      slot[at] = static_cast<unsigned char>(at & 1 ? pattern >> 8 : pattern);
+    return;
+  }
+  const std::uint32_t word = static_cast<std::uint32_t>(pattern) << 16 | pattern;
+  for (std::uint64_t at = first + 4 * static_cast<std::uint64_t>(part.first); at < last;
+       at += 4 * static_cast<std::uint64_t>(part.step))
+    *reinterpret_cast<std::uint32_t*>(slot + at) = word;
+  if (part.first != 0) return;
+  for (std::uint64_t at = begin; at < first; ++at)
+    slot[at] = static_cast<unsigned char>(at & 1 ? pattern >> 8 : pattern);
+  for (std::uint64_t at = last; at < end; ++at)
+    slot[at] = static_cast<unsigned char>(at & 1 ? pattern >> 8 : pattern);
+}
+
+// A line whose every element depends on the sum of those before it.
+__device__ inline void cancelling_sum(const FillTensor& tensor, ElementContext& context, double stddev,
+                                      std::int64_t line, unsigned char* slot) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < tensor.line_length; ++i) {
+    const std::int64_t index = line * tensor.line_length + i;
+    const auto counter = static_cast<std::uint64_t>(index);
+    double value = stddev * element::normal(element_word(context.seed, counter));
+    if ((philox(context.seed, counter, second_stream).word[0] & 3) == 0) value = value * 0x1p-10 - sum;
+    value = value < -context.largest ? -context.largest : context.largest < value ? context.largest : value;
+    const std::uint64_t bits = stored(DistributionKind::cancelling_sum, tensor, value);
+    put(slot + place_of(tensor, index), tensor.storage.bytes, bits);
+    sum += storage_value(tensor.storage, bits);
+  }
+}
+
+// Elements in groups of 32, four of them, eight apart, from one block of random words.
+__device__ inline void elements(const FillTensor& tensor, const FillInput& input, unsigned char* slot,
+                                const Part& part) {
+  ElementContext context = context_of(tensor, input.seed);
+  const auto length = static_cast<std::uint32_t>(tensor.line_length);
+  const std::int64_t quads = (tensor.count + 31) / 32 * 8;
+  for (std::int64_t quad = part.first; quad < quads; quad += part.step) {
+    const PhiloxBlock words = philox(input.seed, static_cast<std::uint64_t>(quad), element_stream);
+#pragma unroll 1
+    for (int k = 0; k < 4; ++k) {
+      const std::int64_t index = (quad >> 3 << 5) + (quad & 7) + 8 * k;
+      if (index >= tensor.count) break;
+      const std::uint32_t line = static_cast<std::uint32_t>(index) / length;
+      const ElementPlace at{static_cast<std::uint64_t>(index), line,
+                            static_cast<std::int64_t>(static_cast<std::uint32_t>(index) - line * length)};
+      const FillDistribution& distribution = of_line(input, line);
+      if (distribution.kind == DistributionKind::cancelling_sum) continue;
+      const double value = raw_value(distribution, tensor, context, at, words.word[k]);
+      put(slot + place_of(tensor, index), tensor.storage.bytes, stored(distribution.kind, tensor, value));
+    }
+  }
+}
+
+__device__ inline bool any_is(const FillInput& input, DistributionKind a, DistributionKind b) {
+  bool any = input.base.kind == a || input.base.kind == b;
+  for (int i = 0; i < input.patches; ++i)
+    any = any || input.patch[i].distribution.kind == a || input.patch[i].distribution.kind == b;
+  return any;
+}
+
+// Of a float of at most 32 bits: ordered as the numbers are, -0 below +0.
+__device__ inline std::uint32_t sort_key(const StorageRule& type, std::uint64_t bits) {
+  const auto sign = static_cast<std::uint32_t>(1) << (8 * type.bytes - 1);
+  const auto word = static_cast<std::uint32_t>(bits);
+  return word & sign ? ~word & (sign | (sign - 1)) : word | sign;
+}
+__device__ inline std::uint64_t from_sort_key(const StorageRule& type, std::uint32_t key) {
+  const auto sign = static_cast<std::uint32_t>(1) << (8 * type.bytes - 1);
+  return key & sign ? key ^ sign : ~key & (sign | (sign - 1));
+}
+
+// Batcher's bitonic sort, every comparison upwards, so that places beyond the end need not exist.
+__device__ inline void sort_shared(std::uint32_t* keys, std::uint32_t count) {
+  std::uint32_t padded = 1;
+  while (padded < count) padded *= 2;
+  for (std::uint32_t size = 2; size <= padded; size *= 2)
+    for (std::uint32_t gap = size / 2; gap > 0; gap /= 2) {
+      const bool mirrored = gap == size / 2;
+      for (std::uint32_t pair = threadIdx.x; pair < padded / 2; pair += blockDim.x) {
+        const std::uint32_t low = pair / gap * 2 * gap + pair % gap;
+        const std::uint32_t high = mirrored ? low + 2 * (gap - pair % gap) - 1 : low + gap;
+        if (high < count && keys[high] < keys[low]) {
+          const std::uint32_t held = keys[low];
+          keys[low] = keys[high];
+          keys[high] = held;
+        }
+      }
+      __syncthreads();
+    }
+}
+
+__device__ inline void sort_line(const FillTensor& tensor, std::int64_t line, bool descending,
+                                 unsigned char* slot, std::uint32_t* keys) {
+  const auto count = static_cast<std::uint32_t>(tensor.line_length);
+  const std::int64_t first = line * tensor.line_length;
+  for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x)
+    keys[i] = sort_key(tensor.storage, get(slot + place_of(tensor, first + i), tensor.storage.bytes));
+  __syncthreads();
+  sort_shared(keys, count);
+  for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x)
+    put(slot + place_of(tensor, first + i), tensor.storage.bytes,
+        from_sort_key(tensor.storage, keys[descending ? count - 1 - i : i]));
+  __syncthreads();
+}
+
+// A row whose scale max|x| / 127 would be below 2^-126 becomes zero; a warp a line.
+__device__ inline void make_quantizable(const FillTensor& tensor, std::int64_t line, unsigned char* slot) {
+  const std::int64_t first = line * tensor.line_length;
+  const auto lane = static_cast<std::int64_t>(threadIdx.x % 32);
+  bool large = false;
+  for (std::int64_t i = lane; i < tensor.line_length; i += 32)
+    large = large || std::fabs(storage_value(tensor.storage, get(slot + place_of(tensor, first + i),
+                                                                 tensor.storage.bytes))) >= 0x1p-119;
+  if (__any_sync(0xffffffff, large)) return;
+  for (std::int64_t i = lane; i < tensor.line_length; i += 32)
+    put(slot + place_of(tensor, first + i), tensor.storage.bytes, 0);
+}
+
+} // namespace assay::fill
+
+using namespace assay;
+
+// Bands, poison and zeros; the record starts anew.
+extern "C" __global__ void assay_clear(const FillPlan* plan, unsigned char* slots, std::uint64_t slot_bytes,
+                                       std::uint32_t cases, MemoryRecord* records) {
+  unsigned char* slot = slots + blockIdx.x * slot_bytes;
+  const fill::Part part = fill::part_of_slot();
+  if (part.first == 0) records[blockIdx.x] = MemoryRecord{};
+  for (int i = 0; i < plan->regions; ++i) {
+    const FillRegion& region = plan->region[i];
+    if (region.kind == FillRegion::Kind::input && !region.gaps) continue;
+    const std::uint16_t pattern =
+        region.kind == FillRegion::Kind::zero ? 0 : region.pattern[blockIdx.x < cases ? 0 : 1];
+    fill::paint(slot, region.begin, region.end, pattern, part);
+  }
+}
+
+extern "C" __global__ void assay_fill(const FillPlan* plan, const FillInput* given, unsigned char* slots,
+                                      std::uint64_t slot_bytes, std::uint32_t cases) {
+  unsigned char* slot = slots + blockIdx.x * slot_bytes;
+  const FillInput* inputs = given + fill::case_of_slot(cases) * plan->tensors;
+  const fill::Part part = fill::part_of_slot();
+  for (int t = 0; t < plan->tensors; ++t) {
+    const FillTensor& tensor = plan->tensor[t];
+    const FillInput& input = inputs[t];
+    fill::elements(tensor, input, slot, part);
+    constexpr auto sums = DistributionKind::cancelling_sum;
+    if (!fill::any_is(input, sums, sums)) continue;
+    ElementContext context = fill::context_of(tensor, input.seed);
+    for (std::int64_t line = part.first; line < tensor.lines; line += part.step) {
+      const FillDistribution& distribution = fill::of_line(input, line);
+      if (distribution.kind == sums) fill::cancelling_sum(tensor, context, distribution.p[0], line, slot);
+    }
+  }
+}
+
+// What needs whole lines, or comes last: sorting, single elements, rows too small to quantize. Dynamic shared
+// memory: 4 bytes for each element of the longest line, where kinds are sorted.
+extern "C" __global__ void assay_settle(const FillPlan* plan, const FillInput* given, unsigned char* slots,
+                                        std::uint64_t slot_bytes, std::uint32_t cases) {
+  extern __shared__ std::uint32_t keys[];
+  unsigned char* slot = slots + blockIdx.x * slot_bytes;
+  const FillInput* inputs = given + fill::case_of_slot(cases) * plan->tensors;
+  for (int t = 0; t < plan->tensors; ++t) {
+    const FillTensor& tensor = plan->tensor[t];
+    const FillInput& input = inputs[t];
+    const bool sorts =
+        fill::any_is(input, DistributionKind::sorted_ascending, DistributionKind::sorted_descending);
+    for (std::int64_t line = blockIdx.y; sorts && line < tensor.lines; line += gridDim.y) {
+      const DistributionKind kind = fill::of_line(input, line).kind;
+      if (fill::is_sorted(kind))
+        fill::sort_line(tensor, line, kind == DistributionKind::sorted_descending, slot, keys);
+    }
+    for (int i = 0; i < input.overrides && threadIdx.x == 0; ++i) {
+      const FillOverride& one = input.one[i];
+      if (one.index / tensor.line_length % gridDim.y == blockIdx.y)
+        fill::put(slot + fill::place_of(tensor, one.index), tensor.storage.bytes, one.bits);
+    }
+    if (tensor.domain.kind != DomainKind::quantizable) continue;
+    __syncthreads();
+    const std::int64_t warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    for (std::int64_t line = blockIdx.y + warp * gridDim.y; line < tensor.lines; line += warps * gridDim.y)
+      fill::make_quantizable(tensor, line, slot);
+  }
+}
