@@ -74,7 +74,8 @@ inline CaseSpace attention_space() {
       input("cache", {"kv_len", "2 * head_dim"}, DType::f32, {Domain::Kind::rotary, "", false}),
       input("rows_to_quantize", {"q_len", "head_dim"}, {}, {Domain::Kind::quantizable, "", false})};
   space.element_budget = 200000;
-  space.budgets.push_back({"the work", expression("batch * heads * q_len * kv_len * head_dim"), 1 << 22, 1 << 22});
+  space.budgets.push_back(
+      {"the work", expression("batch * heads * q_len * kv_len * head_dim"), 1 << 22, 1 << 22});
   space.learnt = {48, 300};
   return space;
 }

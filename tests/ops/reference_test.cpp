@@ -181,6 +181,16 @@ TEST(Logsumexp, OfInfinities) {
     EXPECT_THAT(named(p.evaluate(i), "y").value, ::testing::ElementsAre(-inf, inf, ::testing::IsNan()));
 }
 
+// The weights of a softmax add to 1 but for roundings: with gradients of 3.4028229e38 before their sum, or
+// not, is past the largest float, 3.4028235e38; with 3.3e38 it is not.
+TEST(Softmax, GradientsBesideTheLargestMayOverflow) {
+  for (const double size : {3.4028229e38, 3.3e38}) {
+    OwnedProblem p(*find_op("softmax"), Pass::backward, DType::f32, {1, 3});
+    p.set("x", {2.9192286, -0.28655556, -1.3812615}).set("grad_y", {-size, -size, -size});
+    EXPECT_THAT(named(p.evaluate(golden), "grad_x").formula_overflows, ::testing::Each(size > 3.35e38));
+  }
+}
+
 // -3e38 - 3e38 + inf is NaN where the finite terms meet first, and infinity in every other order.
 TEST(Sum, FiniteTermsMayOverflowBesideAnInfiniteOne) {
   OwnedProblem p(*find_op("sum"), Pass::forward, DType::f32, {3, 3});

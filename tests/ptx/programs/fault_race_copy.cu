@@ -2,7 +2,8 @@
 //! arch compute_80 compute_90
 //! fault race stage
 //! expect 63 - i
-// Each thread waits for its own copies only: what others copied needs a barrier after their wait, not before it.
+// Each thread waits for its own copies only: what others copied needs a barrier after their wait, not before
+// it.
 #include <cuda_pipeline.h>
 __device__ unsigned source[64];
 extern "C" __global__ void test(unsigned* out) {

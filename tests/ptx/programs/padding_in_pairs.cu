@@ -2,8 +2,8 @@
 //! arch compute_80 compute_90
 //! expect 2 * (i + 1) * 8
 //! fault uninitialized out[0] of out
-// A tile of pairs whose last column is padding that nobody writes: the sums of pairs and what is packed from them
-// are undefined in their upper half, and that half is not used. The faulty one adds both halves.
+// A tile of pairs whose last column is padding that nobody writes: the sums of pairs and what is packed from
+// them are undefined in their upper half, and that half is not used. The faulty one adds both halves.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 extern "C" __global__ void test(unsigned* out) {
