@@ -1,19 +1,10 @@
 // One warp a query, keys in tiles of 32, online softmax.
+#include "../../common/block_reduce.h"
+#include "../../common/max_or_nan.h"
+
 #include <cmath>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-
-__device__ __forceinline__ float larger(float a, float b) {
-  return a != a ? a : b != b ? b : fmaxf(a, b);
-} // NaN wins
-__device__ __forceinline__ float warp_sum(float v) {
-  for (int offset = 16; offset > 0; offset >>= 1) v += __shfl_xor_sync(0xffffffffu, v, offset);
-  return v;
-}
-__device__ __forceinline__ float warp_max(float v) {
-  for (int offset = 16; offset > 0; offset >>= 1) v = larger(v, __shfl_xor_sync(0xffffffffu, v, offset));
-  return v;
-}
 
 template <class T>
 __global__ void at(const T* q, const T* k, const T* v, T* out, int heads, int ql, int kl, int hd,
@@ -40,10 +31,10 @@ __global__ void at(const T* q, const T* k, const T* v, T* out, int heads, int ql
     }
     __shared__ float ps[32];
     __syncwarp();
-    const float tile = warp_max(x), nm = larger(m, tile);
+    const float tile = warp_reduce(x, MaxOrNan()), nm = MaxOrNan()(m, tile);
     if (nm == -INFINITY) continue;
     const float fix = expf(m - nm), p = ((j) < end) ? expf(x - nm) : 0.f;
-    s = s * fix + warp_sum(p);
+    s = s * fix + warp_reduce(p, Sum());
     m = nm;
     ps[l] = p;
     __syncwarp();

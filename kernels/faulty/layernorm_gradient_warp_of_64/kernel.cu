@@ -1,22 +1,9 @@
 // Layer norm; gradients of weight and bias by blocks of 32 columns and 8 rows.
+#include "../../common/block_reduce.h"
+
 #include <cmath>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-
-__device__ __forceinline__ float warp_sum(float v) {
-  for (int offset = 16; offset > 0; offset >>= 1) v += __shfl_xor_sync(0xffffffffu, v, offset);
-  return v;
-}
-__device__ float block_sum(float v) {
-  __shared__ float partial[32];
-  const int lane = threadIdx.x % 32;
-  v = warp_sum(v);
-  if (lane == 0) partial[threadIdx.x / 32] = v;
-  __syncthreads();
-  v = warp_sum(lane < blockDim.x / 32 ? partial[lane] : 0.0f);
-  __syncthreads();
-  return v;
-}
 
 template <class T>
 __global__ void fwd(const T* x, const T* w, const T* b, T* y, float* mean, float* rstd, int cols, float eps) {
@@ -25,13 +12,13 @@ __global__ void fwd(const T* x, const T* w, const T* b, T* y, float* mean, float
   y += r * cols;
   float s = 0;
   for (int c = threadIdx.x; c < cols; c += blockDim.x) s += (float)x[c];
-  const float m = block_sum(s) / cols;
+  const float m = block_reduce(s, Sum()) / cols;
   float q = 0;
   for (int c = threadIdx.x; c < cols; c += blockDim.x) {
     const float d = (float)x[c] - m;
     q += d * d;
   }
-  const float rs = 1.0f / sqrtf(block_sum(q) / cols + eps);
+  const float rs = 1.0f / sqrtf(block_reduce(q, Sum()) / cols + eps);
   if (threadIdx.x == 0) {
     mean[r] = m;
     rstd[r] = rs;
@@ -79,8 +66,8 @@ __global__ void bwd_x(const T* gy, const T* x, const T* w, const float* mean, co
     a += g;
     b += g * ((float)x[c] - m) * rs;
   }
-  a = block_sum(a) / cols;
-  b = block_sum(b) / cols;
+  a = block_reduce(a, Sum()) / cols;
+  b = block_reduce(b, Sum()) / cols;
   for (int c = threadIdx.x; c < cols; c += blockDim.x)
     gx[c] = (T)(rs * ((float)gy[c] * (float)w[c] - a - ((float)x[c] - m) * rs * b));
 }

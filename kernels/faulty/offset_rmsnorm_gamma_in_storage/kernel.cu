@@ -1,22 +1,9 @@
 // x / rms(x) * (1 + weight), and its gradients.
+#include "../../common/block_reduce.h"
+
 #include <cmath>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
-
-__device__ __forceinline__ float warp_sum(float v) {
-  for (int offset = 16; offset > 0; offset >>= 1) v += __shfl_xor_sync(0xffffffffu, v, offset);
-  return v;
-}
-__device__ float block_sum(float v) {
-  __shared__ float partial[32];
-  const int lane = threadIdx.x % 32;
-  v = warp_sum(v);
-  if (lane == 0) partial[threadIdx.x / 32] = v;
-  __syncthreads();
-  v = warp_sum(lane < blockDim.x / 32 ? partial[lane] : 0.0f);
-  __syncthreads();
-  return v;
-}
 
 template <class T> __global__ void fwd(const T* x, const T* w, T* y, float* rstd, int cols, float eps) {
   const long long r = blockIdx.x;
@@ -24,7 +11,7 @@ template <class T> __global__ void fwd(const T* x, const T* w, T* y, float* rstd
   y += r * cols;
   float s = 0;
   for (int c = threadIdx.x; c < cols; c += 256) s += (float)x[c] * (float)x[c];
-  s = 1.f / sqrtf(block_sum(s) / cols + eps);
+  s = 1.f / sqrtf(block_reduce(s, Sum()) / cols + eps);
   if (threadIdx.x == 0) rstd[r] = s;
   for (int c = threadIdx.x; c < cols; c += 256)
     y[c] = (T)((float)x[c] * s * ((float)(T)(1.f + (float)(w[c]))));
@@ -38,7 +25,7 @@ __global__ void bwd(const T* g, const T* x, const T* w, const float* rstd, T* gx
   const float s = rstd[r];
   float d = 0;
   for (int c = threadIdx.x; c < cols; c += 256) d += (float)g[c] * (1.f + (float)(w[c])) * (float)x[c] * s;
-  d = block_sum(d) / cols;
+  d = block_reduce(d, Sum()) / cols;
   for (int c = threadIdx.x; c < cols; c += 256)
     gx[c] = (T)(s * ((float)g[c] * (1.f + (float)(w[c])) - (float)x[c] * s * d));
 }
