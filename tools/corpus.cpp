@@ -3,6 +3,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/hash.h"
+#include "harness/base/scratch_folder.h"
 #include "harness/cases/manifest.h"
 #include "harness/report/table.h"
 #include "tools/campaign_folder.h"
@@ -19,7 +20,6 @@
 #include <map>
 #include <memory>
 #include <set>
-#include <unistd.h>
 
 namespace assay {
 
@@ -101,17 +101,13 @@ Outcome run_merge(const MergeArguments& arguments) {
 Outcome run_prune(const MergeArguments& arguments) {
   ASSAY_TRY(const fs::path manifest, resolve_manifest(arguments.kernel));
   ASSAY_TRY_VOID(check_folders({&arguments.into, 1}));
+  ASSAY_TRY(const ScratchFolder merged, ScratchFolder::create("prune"));
+  ASSAY_TRY_VOID(merge_corpora(manifest, arguments.device, merged.path(), {&arguments.into, 1}));
+  ASSAY_TRY(const Pruned pruned, keep_merged(arguments.into, merged.path()));
   std::error_code ec;
-  std::string scratch = (fs::temp_directory_path(ec) / "assay-prune-XXXXXX").string();
-  if (::mkdtemp(scratch.data()) == nullptr) return environment_error(Place{scratch}, "cannot be created");
-  const auto merged = merge_corpora(manifest, arguments.device, scratch, {&arguments.into, 1});
-  const auto pruned = merged ? keep_merged(arguments.into, scratch) : std::unexpected(merged.error());
-  const bool has_cases = !fs::is_empty(scratch, ec); // what is no case has been removed from it
-  fs::remove_all(scratch, ec);
-  if (!pruned) return std::unexpected(pruned.error());
-  if (!has_cases && pruned->kept > 0)
+  if (fs::is_empty(merged.path(), ec) && pruned.kept > 0) // what is no case has been removed from it
     return user_error(Place{arguments.into}, "holds no case of {}; nothing was removed", manifest.string());
-  fmt::print("{}: {} removed, {} kept\n", arguments.into, counted(pruned->removed, "unit"), pruned->kept);
+  fmt::print("{}: {} removed, {} kept\n", arguments.into, counted(pruned.removed, "unit"), pruned.kept);
   return 0;
 }
 

@@ -2,6 +2,8 @@
 
 #include "tests/support/temporary_folder.h"
 
+#include <gtest/gtest.h>
+
 #include <array>
 #include <chrono>
 #include <csignal>

@@ -1,9 +1,8 @@
 // A folder of its own for a test, removed at its end.
 #pragma once
 
-#include <gtest/gtest.h>
+#include "harness/base/scratch_folder.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -12,30 +11,18 @@ namespace assay {
 
 class TemporaryFolder {
  public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "assay-test-XXXXXX").string();
-    EXPECT_NE(::mkdtemp(pattern.data()), nullptr);
-    path_ = pattern;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  const std::filesystem::path& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  const std::filesystem::path& path() const { return folder_.path(); }
+  std::string operator/(const std::string& name) const { return (path() / name).string(); }
   // Writes a file below the folder and returns its path.
   std::string write(const std::string& name, const std::string& text) const {
-    const std::filesystem::path file = path_ / name;
+    const std::filesystem::path file = path() / name;
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file, std::ios::binary) << text;
     return file.string();
   }
 
  private:
-  std::filesystem::path path_;
+  ScratchFolder folder_ = ScratchFolder::create("test").value();
 };
 
 } // namespace assay
