@@ -16,7 +16,7 @@ Result<CampaignKernel> prepare_kernel(const std::string& argument) {
   ASSAY_TRY(const std::string manifest_text, read_file(kernel.manifest));
   kernel.name = parts.manifest.name;
   kernel.not_tested = not_tested(parts.op->info(), binding);
-  kernel.version = content_hash(content_hash(parts.source_text) + manifest_text);
+  kernel.version = content_hash(source_hash(parts.manifest, parts.source_text) + manifest_text);
   return kernel;
 }
 

@@ -138,10 +138,9 @@ IncludeScan scan_includes(const fs::path& source, std::string_view text, const s
   return scan;
 }
 
-std::string hash_with_includes(const fs::path& source, std::string_view text,
-                               const std::vector<fs::path>& dirs) {
+std::string hash_with_includes(std::string_view text, const IncludeScan& scan) {
   std::string all(text);
-  for (const IncludedFile& file : scan_includes(source, text, dirs).files) {
+  for (const IncludedFile& file : scan.files) {
     all += '\0';
     all += file.text;
   }

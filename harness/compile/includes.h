@@ -40,7 +40,6 @@ IncludeScan scan_includes(const std::filesystem::path& source, std::string_view 
 
 // A content hash of a source and of the files that it includes, wherever they lie: a changed header is a
 // changed kernel. Of a source without any it is the hash of its text.
-std::string hash_with_includes(const std::filesystem::path& source, std::string_view text,
-                               const std::vector<std::filesystem::path>& dirs);
+std::string hash_with_includes(std::string_view text, const IncludeScan& scan);
 
 } // namespace assay

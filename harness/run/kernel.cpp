@@ -1,7 +1,6 @@
 #include "harness/run/kernel.h"
 
 #include "harness/base/check.h"
-#include "harness/compile/includes.h"
 #include "harness/run/kernel_parts.h"
 #include "harness/run/sizes.h"
 
@@ -53,8 +52,7 @@ Result<std::unique_ptr<Kernel>> Kernel::bind(Manifest manifest, const Op& op, st
   kernel->device_ = &device;
   kernel->options_ = options;
   kernel->source_text_ = std::move(source_text);
-  kernel->source_hash_ =
-      hash_with_includes(kernel->manifest_.source, kernel->source_text_, kernel->manifest_.include_dirs);
+  kernel->source_hash_ = ::assay::source_hash(kernel->manifest_, kernel->source_text_);
   kernel->space_.source_hash = kernel->source_hash_;
   const OpInfo& info = op.info();
   kernel->not_tested_ = ::assay::not_tested(info, kernel->binding_);

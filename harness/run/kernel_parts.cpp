@@ -1,6 +1,7 @@
 #include "harness/run/kernel_parts.h"
 
 #include "harness/base/files.h"
+#include "harness/compile/includes.h"
 #include "harness/run/user_operator.h"
 
 #include <fmt/ranges.h>
@@ -50,6 +51,10 @@ Result<KernelParts> read_kernel_parts(const std::filesystem::path& path, bool na
                       manifest.source.string(), source.error().message);
   }
   return KernelParts{std::move(manifest), op, *std::move(source)};
+}
+
+std::string source_hash(const Manifest& manifest, std::string_view source_text) {
+  return hash_with_includes(source_text, scan_includes(manifest.source, source_text, manifest.include_dirs));
 }
 
 std::vector<std::string> not_tested(const OpInfo& info, const Binding& binding) {

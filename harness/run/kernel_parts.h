@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
@@ -23,6 +24,9 @@ struct KernelParts {
 // `named_by_user`, `cache_dir`: of KernelOptions.
 Result<KernelParts> read_kernel_parts(const std::filesystem::path& manifest, bool named_by_user,
                                       const std::filesystem::path& cache_dir);
+
+// Of the source and of what it includes, as cases and campaigns know a kernel by.
+std::string source_hash(const Manifest& manifest, std::string_view source_text);
 
 // Outputs and gradients that no launch names, as "grad_weight".
 std::vector<std::string> not_tested(const OpInfo& info, const Binding& binding);
