@@ -1,6 +1,7 @@
-// Compiled PTX on disk. An entry holds the key it answers and a hash of itself; whatever does not check out,
-// in any way, is a miss. Entries are written atomically, so that many workers may share a cache.
+// Compiled PTX on disk (base/content_cache.h).
 #pragma once
+
+#include "harness/base/content_cache.h"
 
 #include <filesystem>
 #include <map>
@@ -17,7 +18,7 @@ struct CacheEntry {
   bool operator==(const CacheEntry&) const = default;
 };
 
-std::filesystem::path cache_path(const std::filesystem::path& dir, const std::string& key);
+inline ContentCache ptx_cache(std::filesystem::path folder) { return {std::move(folder), "ptx"}; }
 
 std::optional<CacheEntry> cache_load(const std::filesystem::path& dir, const std::string& key);
 // False where it could not be written; nothing half-written stays.

@@ -1,8 +1,9 @@
 // What triage found out about a case, kept so that the next triage need not run it again: by the content of
 // everything that it follows from, the case, the manifest, the source with its own includes, the device and
-// this very program. A file that does not check out is none.
+// this very program.
 #pragma once
 
+#include "harness/base/content_cache.h"
 #include "harness/report/triage_examine.h"
 
 #include <filesystem>
@@ -23,10 +24,8 @@ class TriageCache {
   void store(const std::string& key, const std::string& examined_json) const;
 
  private:
-  std::filesystem::path file_of(const std::string& key) const;
-
-  std::filesystem::path folder_;
-  std::string device_, program_;
+  ContentCache cache_;
+  std::string device_, program_; // program_: empty where nothing is kept
 };
 
 } // namespace assay

@@ -138,8 +138,8 @@ TEST_F(Cache, AnEntryUnderAnotherKeyIsAMiss) {
   EXPECT_FALSE(hits());
   const fs::path file = only_entry();
   const std::string other = std::string(2, file.stem().string()[0]) + std::string(30, '0');
-  fs::create_directories(cache_path(folder.path() / "cache", other).parent_path());
-  fs::copy_file(file, cache_path(folder.path() / "cache", other));
+  fs::create_directories(ptx_cache(folder.path() / "cache").file_of(other).parent_path());
+  fs::copy_file(file, ptx_cache(folder.path() / "cache").file_of(other));
   EXPECT_FALSE(cache_load(folder.path() / "cache", other));
 }
 

@@ -57,26 +57,26 @@ class CubinCache : public ::testing::Test {
 TEST_F(CubinCache, GivesBackWhatWasStoredUnderItsKeyAlone) {
   const std::string key = cubin_key("ptx", 9, 0, 13000);
   const std::string cubin("\0\x7f\nELF", 6);
-  EXPECT_FALSE(load_cubin(dir, key));
-  store_cubin(dir, key, cubin);
-  EXPECT_EQ(load_cubin(dir, key), cubin);
+  EXPECT_FALSE(cubin_cache(dir).load(key));
+  cubin_cache(dir).store(key, cubin);
+  EXPECT_EQ(cubin_cache(dir).load(key), cubin);
   for (const std::string& other :
        {cubin_key("ptx ", 9, 0, 13000), cubin_key("ptx", 8, 0, 13000), cubin_key("ptx", 9, 0, 12080)}) {
     EXPECT_NE(other, key);
-    EXPECT_FALSE(load_cubin(dir, other));
+    EXPECT_FALSE(cubin_cache(dir).load(other));
   }
 }
 
 TEST_F(CubinCache, ADamagedFileIsAMiss) {
   const std::string key = cubin_key("ptx", 9, 0, 13000);
-  store_cubin(dir, key, "cubin");
-  auto text = read_file(cubin_path(dir, key));
+  cubin_cache(dir).store(key, "cubin");
+  auto text = read_file(cubin_cache(dir).file_of(key));
   ASSERT_TRUE(text);
   text->back() ^= 1;
-  ASSERT_TRUE(write_file(cubin_path(dir, key), *text));
-  EXPECT_FALSE(load_cubin(dir, key));
-  ASSERT_TRUE(write_file(cubin_path(dir, key), "rubbish"));
-  EXPECT_FALSE(load_cubin(dir, key));
+  ASSERT_TRUE(write_file(cubin_cache(dir).file_of(key), *text));
+  EXPECT_FALSE(cubin_cache(dir).load(key));
+  ASSERT_TRUE(write_file(cubin_cache(dir).file_of(key), "rubbish"));
+  EXPECT_FALSE(cubin_cache(dir).load(key));
 }
 
 } // namespace

@@ -1,19 +1,16 @@
-// Compiled programs on disk, by content. Whatever does not check out is a miss; a cache that cannot be
-// written costs time, never correctness.
+// Compiled programs on disk, by content.
 #pragma once
 
-#include <filesystem>
-#include <optional>
+#include "harness/base/content_cache.h"
+
 #include <string>
 #include <string_view>
 
 namespace assay::cuda {
 
+inline ContentCache cubin_cache(std::filesystem::path folder) { return {std::move(folder), "cubin"}; }
+
 // The key of a PTX text for a GPU of this compute capability under this driver.
 std::string cubin_key(std::string_view ptx, int compute_major, int compute_minor, int driver);
-
-std::filesystem::path cubin_path(const std::filesystem::path& dir, const std::string& key);
-std::optional<std::string> load_cubin(const std::filesystem::path& dir, const std::string& key);
-void store_cubin(const std::filesystem::path& dir, const std::string& key, std::string_view cubin);
 
 } // namespace assay::cuda

@@ -68,12 +68,12 @@ Result<std::string> Gpu::compile(const PtxSource& source) {
 }
 
 Result<Gpu::Compiled> Gpu::compile_cached(const PtxSource& source, bool read_cache) {
-  const bool cache = !options_.cache_dir.empty();
+  const ContentCache cache = cubin_cache(options_.cache_dir);
   const std::string key = cubin_key(source.text, facts_.compute_major, facts_.compute_minor, facts_.driver);
-  if (cache && read_cache)
-    if (auto cubin = load_cubin(options_.cache_dir, key)) return Compiled{*std::move(cubin), true};
+  if (read_cache)
+    if (auto cubin = cache.load(key)) return Compiled{*std::move(cubin), true};
   ASSAY_TRY(std::string cubin, compile(source));
-  if (cache) store_cubin(options_.cache_dir, key, cubin);
+  cache.store(key, cubin);
   return Compiled{std::move(cubin), false};
 }
 

@@ -157,7 +157,7 @@ Result<std::unique_ptr<CompiledProgram>> compile_ptx(const PtxSource& source, co
   if (options.machine_code) {
     ASSAY_TRY_VOID(program->machine->define(data));
     const auto frames_fit = [&] { return check_frames(module, program->large_frames).has_value(); };
-    ASSAY_TRY_VOID(program->machine->add(ir, CodeCache(options.cache_dir), frames_fit, options.on_ir));
+    ASSAY_TRY_VOID(program->machine->add(ir, code_cache(options.cache_dir), frames_fit, options.on_ir));
   }
 
   for (const ptx::Function& function : module.functions) {

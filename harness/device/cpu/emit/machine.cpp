@@ -123,15 +123,18 @@ Result<void> Machine::define(const std::vector<std::pair<std::string, const void
   return {};
 }
 
-Result<void> Machine::add(llvm::Module& module, const CodeCache& cache, const std::function<bool()>& may_keep,
+Result<void> Machine::add(llvm::Module& module, const ContentCache& cache,
+                          const std::function<bool()>& may_keep,
                           const std::function<void(const std::string&)>& on_ir) {
   const bool cached = cache.enabled() && !on_ir;
-  const std::string key = cached ? CodeCache::key(module, *target_, ASSAY_MACHINE_SOURCE) : std::string();
-  std::unique_ptr<llvm::MemoryBuffer> object = cached ? cache.load(key) : nullptr;
+  const std::string key = cached ? code_key(module, *target_, ASSAY_MACHINE_SOURCE) : std::string();
+  std::unique_ptr<llvm::MemoryBuffer> object;
+  if (const auto kept = cached ? cache.load(key) : std::nullopt)
+    object = llvm::MemoryBuffer::getMemBufferCopy(*kept, key);
   if (!object) {
     ASSAY_TRY(object, compile(module, on_ir));
     ::malloc_trim(0); // tens of megabytes, in each of a campaign's hundreds of processes
-    if (cached && may_keep()) cache.store(key, *object);
+    if (cached && may_keep()) cache.store(key, object->getBuffer());
   }
   if (auto error = jit_->addObjectFile(std::move(object))) return llvm_error(std::move(error));
   return {};

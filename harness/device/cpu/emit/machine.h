@@ -28,7 +28,7 @@ class Machine {
   Result<void> define(const std::vector<std::pair<std::string, const void*>>& symbols);
   // Verifies (an error is our own bug), optimises and compiles, or takes the code from the cache where it was
   // made before. `may_keep` is asked, after compiling, whether the code may be stored.
-  Result<void> add(llvm::Module& module, const CodeCache& cache, const std::function<bool()>& may_keep,
+  Result<void> add(llvm::Module& module, const ContentCache& cache, const std::function<bool()>& may_keep,
                    const std::function<void(const std::string&)>& on_ir);
   Result<void*> find(const std::string& symbol);
 
