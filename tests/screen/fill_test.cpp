@@ -1,11 +1,9 @@
 // The GPU's fill against the host's, bit for bit: NVRTC's PTX of it, run on the CPU device.
-#include "harness/compile/compile.h"
-#include "harness/device/cpu/cpu_device.h"
 #include "harness/inputs/fill.h"
 #include "harness/inputs/kinds.h"
 #include "harness/numerics/formats.h"
-#include "harness/screen/fill_source.h"
 #include "harness/screen/slot_layout.h"
+#include "tests/screen/fill_programs.h"
 
 #include <gtest/gtest.h>
 
@@ -18,11 +16,6 @@ namespace assay {
 namespace {
 
 using Kind = DistributionKind;
-
-template <class T> T value(Result<T> result) {
-  EXPECT_TRUE(result.has_value()) << (result ? "" : to_string(result.error()));
-  return *std::move(result);
-}
 
 // One input `x` of a burst, and a scratch buffer behind it.
 class Filler {
@@ -114,13 +107,6 @@ class Filler {
   }
 
  private:
-  static BufferId buffer(Device& device, const char* name, std::span<const std::byte> bytes,
-                         BufferRole role = BufferRole::input) {
-    return value(device.allocate(
-        {.name = name, .role = role, .dtype = DType::u8, .shape = {static_cast<std::int64_t>(bytes.size())}},
-        bytes));
-  }
-
   std::vector<std::byte> run() {
     return run_all([](std::span<std::byte>) {}).slots;
   }
@@ -130,38 +116,13 @@ class Filler {
     std::vector<MemoryRecord> records;
   };
   Ran run_all(const std::function<void(std::span<std::byte>)>& kernel) {
-    static const std::unique_ptr<Device> device = value(make_cpu_device());
-    static const PtxSource source = value(fill_source(default_cache_dir()));
-    static const std::shared_ptr<Program> program = value(device->load(source));
-    device->release_all();
-    const auto cases = static_cast<std::uint32_t>(given_.size());
-    const BufferId plan = buffer(*device, "plan", std::as_bytes(std::span(&layout_.fill, 1)));
-    const BufferId given = buffer(*device, "given", std::as_bytes(std::span(given_)));
-    std::vector<std::byte> bytes(cases * layout_.bytes), records(cases * sizeof(MemoryRecord));
-    const BufferId slots = buffer(*device, "slots", bytes, BufferRole::scratch);
-    const BufferId record = buffer(*device, "records", records, BufferRole::scratch);
-    const Scalar slot_bytes{layout_.bytes, 8}, count{cases, 4};
-    const Dim3 grid{cases, 2, 1}, block{64, 1, 1};
-    const auto launch = [&](const char* entry, std::vector<Argument> args, std::uint64_t shared = 0) {
-      const LaunchReport report = value(device->launch(
-          *program,
-          {.entry = entry, .grid = grid, .block = block, .shared_bytes = shared, .args = std::move(args)}));
-      for (const Fault& fault : report.faults)
-        if (!fault.note) ADD_FAILURE() << entry << ": " << fault.message;
-    };
-    launch("assay_clear", {plan, slots, slot_bytes, count, record});
-    launch("assay_fill", {plan, given, slots, slot_bytes, count});
-    launch("assay_settle", {plan, given, slots, slot_bytes, count}, layout_.sort_bytes);
-    EXPECT_TRUE(device->read(slots, bytes).has_value());
-    launch("assay_sum", {plan, slots, slot_bytes, record, Scalar{0, 4}});
-    EXPECT_TRUE(device->read(record, records).has_value());
-    Ran ran{bytes, std::vector<MemoryRecord>(cases)};
-    kernel(bytes);
-    const BufferId left = buffer(*device, "left", bytes, BufferRole::scratch);
-    const BufferId told = buffer(*device, "told", records, BufferRole::scratch);
-    launch("assay_sum", {plan, left, slot_bytes, told, Scalar{1, 4}});
-    launch("assay_check", {plan, left, slot_bytes, count, told});
-    EXPECT_TRUE(device->read(told, std::as_writable_bytes(std::span(ran.records))).has_value());
+    testing::FillPrograms programs(layout_, given_, static_cast<std::uint32_t>(given_.size()));
+    programs.fill();
+    programs.sum_before();
+    Ran ran{programs.slots, {}};
+    kernel(programs.slots);
+    programs.judge_memory();
+    ran.records = std::move(programs.records);
     return ran;
   }
 
