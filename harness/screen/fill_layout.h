@@ -5,14 +5,13 @@
 // start.
 #pragma once
 
-#include "harness/cases/distribution_kind.h"
 #include "harness/inputs/domain_element.h"
+#include "harness/inputs/fill_input.h"
 #include "harness/inputs/storage_bits.h"
 
 namespace assay {
 
-inline constexpr int fill_rank = 8, fill_tensors = 12, fill_regions = 64, fill_patches = 2,
-                     fill_overrides = 4;
+inline constexpr int fill_rank = 8, fill_tensors = 12, fill_regions = 64;
 inline constexpr std::int64_t longest_sorted_line =
     8192; // elements, of at most 4 bytes: 32 KiB of shared memory
 
@@ -49,28 +48,6 @@ struct FillPlan {
   FillRegion region[fill_regions];
 };
 
-struct FillDistribution {
-  DistributionKind kind = DistributionKind::zero;
-  double p[3] = {0, 0, 0};
-};
-struct FillPatch {
-  std::int64_t first = 0, step = 1, count = 1;
-  FillDistribution distribution;
-};
-struct FillOverride {
-  std::int64_t index = 0; // dense
-  std::uint64_t bits = 0;
-};
-
-// How one case fills one tensor.
-struct FillInput {
-  std::uint64_t seed = 0;
-  FillDistribution base;
-  std::int32_t patches = 0, overrides = 0;
-  FillPatch patch[fill_patches];
-  FillOverride one[fill_overrides];
-};
-
 // What a case's launches did to its slot.
 struct MemoryRecord {
   std::uint64_t input_sum = 0; // 0: no input was changed
@@ -78,7 +55,9 @@ struct MemoryRecord {
   std::uint32_t unused = 0;
 };
 namespace memory_flag {
-inline constexpr std::uint32_t band = 1, unwritten = 2, world = 4; // world: its twin's outputs differ
-}
+// world: its twin's outputs differ. twin_input: its twin's inputs changed. Of band and unwritten its twin's
+// count as its own.
+inline constexpr std::uint32_t band = 1, unwritten = 2, world = 4, twin_input = 8;
+} // namespace memory_flag
 
 } // namespace assay

@@ -32,6 +32,9 @@ constexpr char domain_element_text[] = {
 constexpr char storage_bits_text[] = {
 #embed "../inputs/storage_bits.h"
 };
+constexpr char fill_input_text[] = {
+#embed "../inputs/fill_input.h"
+};
 constexpr char fill_layout_text[] = {
 #embed "fill_layout.h"
 };
@@ -51,7 +54,7 @@ template <std::size_t size> constexpr std::string_view view(const char (&text)[s
 constexpr std::string_view files[] = {view(philox_text),       view(distribution_kind_text),
                                       view(element_text),      view(exact_math_text),
                                       view(domain_kind_text),  view(domain_element_text),
-                                      view(storage_bits_text), view(fill_layout_text),
+                                      view(storage_bits_text), view(fill_input_text), view(fill_layout_text),
                                       view(fill_element_text), view(fill_text),
                                       view(memory_text)};
 

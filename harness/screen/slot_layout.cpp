@@ -1,6 +1,6 @@
 #include "harness/screen/slot_layout.h"
 
-#include "harness/cases/distribution.h"
+#include "harness/inputs/neighbours.h"
 #include "harness/numerics/formats.h"
 
 #include <algorithm>
@@ -132,21 +132,6 @@ std::int64_t count_of(const std::vector<std::int64_t>& shape) {
   return count;
 }
 
-std::optional<FillDistribution> fill_distribution(const Distribution& distribution,
-                                                  const FillTensor& tensor) {
-  const DistributionRule* rule = find_distribution(distribution.kind);
-  FillDistribution result;
-  result.kind = rule->kind;
-  for (std::size_t i = 0; i < distribution.params.size(); ++i) result.p[i] = distribution.params[i].second;
-  const bool sorted =
-      rule->kind == DistributionKind::sorted_ascending || rule->kind == DistributionKind::sorted_descending;
-  // Numbers that all underflow to zeros have no order that the host's sort would keep.
-  const bool sortable =
-      tensor.storage.bytes <= 4 && tensor.line_length <= longest_sorted_line && result.p[0] > 0x1p-900;
-  if (sorted && !sortable) return std::nullopt;
-  return result;
-}
-
 } // namespace
 
 std::optional<SlotLayout> slot_layout(const Plan& plan, const Case& test_case) {
@@ -178,24 +163,20 @@ std::optional<SlotLayout> slot_layout(const Plan& plan, const Case& test_case) {
   return builder.finish();
 }
 
+bool can_fill(const FillDistribution& distribution, const FillTensor& tensor) {
+  if (distribution.kind != DistributionKind::sorted_ascending &&
+      distribution.kind != DistributionKind::sorted_descending)
+    return true;
+  // Numbers that all underflow to zeros have no order that the host's sort would keep.
+  return tensor.storage.bytes <= 4 && tensor.line_length <= longest_sorted_line &&
+         distribution.p[0] > 0x1p-900;
+}
+
 std::optional<FillInput> fill_input(const TensorInput& input, const FillTensor& tensor) {
-  if (input.patches.size() > fill_patches || input.overrides.size() > fill_overrides) return std::nullopt;
-  FillInput result;
-  result.seed = input.seed;
-  const auto base = fill_distribution(input.distribution, tensor);
-  if (!base) return std::nullopt;
-  result.base = *base;
-  if (tensor.count == 0) return result;
-  for (const LinePatch& patch : input.patches) {
-    const auto distribution = fill_distribution(patch.distribution, tensor);
-    if (!distribution) return std::nullopt;
-    result.patch[result.patches++] = {patch.first, patch.step, patch.count, *distribution};
-  }
-  for (const ElementOverride& element : input.overrides) {
-    std::int64_t at = 0;
-    for (std::size_t d = 0; d < element.index.size(); ++d) at = at * tensor.shape[d] + element.index[d];
-    result.one[result.overrides++] = {at, element.bits};
-  }
+  const auto result = to_fill_input(input, {tensor.shape, static_cast<std::size_t>(tensor.rank)});
+  if (!result || !can_fill(result->base, tensor)) return std::nullopt;
+  for (int i = 0; i < result->patches; ++i)
+    if (!can_fill(result->patch[i].distribution, tensor)) return std::nullopt;
   return result;
 }
 

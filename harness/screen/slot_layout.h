@@ -24,8 +24,11 @@ struct SlotLayout {
 // Nothing: more tensors, dims or elements than the GPU is told of.
 std::optional<SlotLayout> slot_layout(const Plan& plan, const Case& test_case);
 
-// Nothing: this is filled on the host alone (too many patches or single elements, a sorted line too long or
-// of f64).
+// Not: a sorted line too long or of f64, which only the host sorts.
+bool can_fill(const FillDistribution& distribution, const FillTensor& tensor);
+
+// Nothing: this is filled on the host alone (a distribution that cannot be filled, too many patches or single
+// elements).
 std::optional<FillInput> fill_input(const TensorInput& input, const FillTensor& tensor);
 
 } // namespace assay

@@ -139,7 +139,7 @@ TEST_F(ScreenSlot, so_is_either_half_of_a_word) {
   for (const std::int64_t element : {0, 1, 2, 3, 4}) {
     const std::uint16_t written = 0x1111, poison = region->pattern[0];
     std::memcpy(&at(4, 2 * element), &poison, sizeof poison);
-    programs_->records[0].flags = 0;
+    std::ranges::fill(programs_->records, MemoryRecord{});
     programs_->sum_before();
     EXPECT_EQ(judged().flags, memory_flag::unwritten | memory_flag::world) << element;
     std::memcpy(&at(4, 2 * element), &written, sizeof written);
@@ -154,6 +154,14 @@ TEST_F(ScreenSlot, outputs_that_depend_on_the_world_are_seen_single_bytes_too) {
   programs_->records[0].flags = 0;
   programs_->sum_before();
   EXPECT_EQ(judged().flags, memory_flag::world);
+}
+
+// Only a case's own record is read.
+TEST_F(ScreenSlot, what_became_of_the_twins_memory_is_told_of_the_case) {
+  at(1, 20, 1) = std::byte{0};
+  at(0, 0, 1) ^= std::byte{4};
+  EXPECT_EQ(judged().flags, memory_flag::band | memory_flag::twin_input);
+  EXPECT_EQ(programs_->records[0].input_sum, 0u);
 }
 
 } // namespace

@@ -88,8 +88,8 @@ extern "C" __global__ void assay_check(const FillPlan* plan, const unsigned char
   if (flags != 0) atomicOr(&records[blockIdx.x].flags, flags);
 }
 
-// A block row a twin: whether the outputs of the case and its twin are the same bits. Single bytes are judged
-// here, too: what neither world wrote differs.
+// A block row a twin: whether the outputs of the case and its twin are the same bits, and what became of the
+// twin's memory, told to the case. Single bytes are judged here, too: what neither world wrote differs.
 extern "C" __global__ void assay_compare(const FillPlan* plan, const unsigned char* slots,
                                          std::uint64_t slot_bytes, std::uint32_t cases,
                                          MemoryRecord* records) {
@@ -104,5 +104,10 @@ extern "C" __global__ void assay_compare(const FillPlan* plan, const unsigned ch
       differs = differs || fill::get(one + at, bytes) != fill::get(other + at, bytes);
     });
   }
-  if (differs) atomicOr(&records[blockIdx.x].flags, memory_flag::world);
+  std::uint32_t flags = differs ? memory_flag::world : 0;
+  if (blockIdx.y == 0 && threadIdx.x == 0) {
+    const MemoryRecord& twin = records[cases + blockIdx.x];
+    flags |= twin.flags | (twin.input_sum != 0 ? memory_flag::twin_input : 0);
+  }
+  if (flags != 0) atomicOr(&records[blockIdx.x].flags, flags);
 }
