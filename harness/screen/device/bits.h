@@ -1,0 +1,119 @@
+// Elements of the storage types: their bits as numbers, and numbers rounded to them (numerics/formats.h has
+// the rules; here the type is known when the program is compiled).
+#pragma once
+
+#include "harness/numerics/formats.h"
+
+namespace assay::screen {
+
+template <DType type> inline constexpr bool is_floating = type <= DType::f8e5m2;
+
+template <DType type> constexpr int bytes_of() {
+  if (type == DType::f64 || type == DType::i64) return 8;
+  if (type == DType::f32 || type == DType::i32) return 4;
+  return type == DType::f16 || type == DType::bf16 ? 2 : 1;
+}
+
+inline double from_f8(std::uint32_t bits, int mantissa_bits, int bias, bool has_infinity) {
+  const std::uint32_t magnitude = bits & 0x7f;
+  const std::uint32_t exponent = magnitude >> mantissa_bits,
+                      fraction = magnitude & ((1u << mantissa_bits) - 1);
+  const double sign = bits & 0x80 ? -1 : 1;
+  const bool top = exponent == (0x7fu >> mantissa_bits);
+  if (has_infinity && top)
+    return fraction == 0 ? sign * std::numeric_limits<double>::infinity() : __longlong_as_double(-1);
+  if (!has_infinity && magnitude == 0x7f) return __longlong_as_double(-1);
+  const int least = 1 - bias - mantissa_bits;
+  if (exponent == 0) return sign * fraction * Format::power_of_two(least);
+  return sign * (fraction + (1u << mantissa_bits)) *
+         Format::power_of_two(least + static_cast<int>(exponent) - 1);
+}
+
+inline float from_f16(std::uint32_t bits) {
+  const std::uint32_t magnitude = bits & 0x7fff;
+  // As a float of the same fraction, then 2^112 times that: subnormals become normal, exactly.
+  float value = __uint_as_float(magnitude << 13) * 0x1p112f;
+  if (magnitude >= 0x7c00) value = __uint_as_float(0x7f800000 | (magnitude & 0x3ff) << 13);
+  return __uint_as_float(__float_as_uint(value) | (bits & 0x8000) << 16);
+}
+
+// The value of the element at `place`.
+template <DType type> double value_at(const unsigned char* place) {
+  if constexpr (type == DType::f64) return *reinterpret_cast<const double*>(place);
+  if constexpr (type == DType::f32) return *reinterpret_cast<const float*>(place);
+  if constexpr (type == DType::bf16)
+    return __uint_as_float(std::uint32_t{*reinterpret_cast<const std::uint16_t*>(place)} << 16);
+  if constexpr (type == DType::f16) return from_f16(*reinterpret_cast<const std::uint16_t*>(place));
+  if constexpr (type == DType::f8e4m3) return from_f8(*place, 3, 7, false);
+  if constexpr (type == DType::f8e5m2) return from_f8(*place, 2, 15, true);
+  if constexpr (type == DType::i64) return static_cast<double>(*reinterpret_cast<const std::int64_t*>(place));
+  if constexpr (type == DType::i32) return *reinterpret_cast<const std::int32_t*>(place);
+  if constexpr (type == DType::i8) return *reinterpret_cast<const std::int8_t*>(place);
+  if constexpr (type == DType::u8) return *place;
+}
+
+// x rounded to the type, nearest even, as a double.
+template <DType type> double rounded_to(double x) {
+  if constexpr (type == DType::f64) return x;
+  if constexpr (type == DType::f32) return static_cast<float>(x);
+  constexpr Format format = format_constant<type>();
+  return round_to(format, x);
+}
+template <DType type> double rounded_to(DoubleDouble x) { return x.high + x.low; } // f64 cases alone
+
+// Stores a value of the type.
+template <DType type> void put(unsigned char* place, double value) {
+  if constexpr (type == DType::f64) *reinterpret_cast<double*>(place) = value;
+  if constexpr (type == DType::f32) *reinterpret_cast<float*>(place) = static_cast<float>(value);
+  if constexpr (type == DType::bf16)
+    *reinterpret_cast<std::uint16_t*>(place) =
+        static_cast<std::uint16_t>(__float_as_uint(static_cast<float>(value)) >> 16);
+  if constexpr (type == DType::f16) {
+    const std::uint32_t bits = __float_as_uint(static_cast<float>(value)), magnitude = bits & 0x7fffffff;
+    std::uint32_t half = __float_as_uint(__uint_as_float(magnitude) * 0x1p-112f) >> 13; // exact
+    if (magnitude >= 0x7f800000) half = magnitude > 0x7f800000 ? 0x7fff : 0x7c00;
+    *reinterpret_cast<std::uint16_t*>(place) = static_cast<std::uint16_t>(half | bits >> 16 & 0x8000);
+  }
+  // The reference of these is held as a float.
+  if constexpr (bytes_of<type>() == 1 || type == DType::i32 || type == DType::i64) (void)value;
+}
+
+// The rank of a value of the type: neighbours differ by 1, +0 and -0 are both 0. Not for NaN.
+template <DType type> std::int64_t rank_of(double x) {
+  if constexpr (type == DType::f64) {
+    const std::int64_t bits = __double_as_longlong(x);
+    return bits < 0 ? -(bits & 0x7fffffffffffffff) : bits;
+  } else if constexpr (type == DType::f8e4m3 || type == DType::f8e5m2) {
+    // Multiples of the spacing: from the smallest subnormal up every binade has as many values.
+    constexpr Format format = format_constant<type>();
+    const double magnitude = std::fabs(x);
+    const std::int64_t bits =
+        __double_as_longlong(magnitude < format.min_normal ? magnitude + format.min_normal : magnitude);
+    std::int64_t rank = (bits >> (53 - format.precision)) -
+                        (__double_as_longlong(format.min_normal) >> (53 - format.precision));
+    rank += magnitude < format.min_normal ? 0 : std::int64_t{1} << (format.precision - 1);
+    return x < 0 ? -rank : rank;
+  } else {
+    const std::int32_t bits = __float_as_int(static_cast<float>(x));
+    std::int32_t magnitude = bits & 0x7fffffff;
+    if constexpr (type == DType::bf16) magnitude >>= 16;
+    if constexpr (type == DType::f16)
+      magnitude =
+          magnitude < 0x7f800000 ? __float_as_int(__int_as_float(magnitude) * 0x1p-112f) >> 13 : 0x7c00;
+    return bits < 0 ? -magnitude : magnitude;
+  }
+}
+
+// The spacing of the type at |x|: of subnormals below the smallest normal, of the last binade above it.
+template <DType type> double spacing_at(double x) {
+  constexpr Format format = format_constant<type>();
+  const int exponent = ((__double2hiint(x) >> 20) & 0x7ff) - 1023;
+  const int binade = exponent < format.min_exponent   ? format.min_exponent
+                     : exponent > format.max_exponent ? format.max_exponent
+                                                      : exponent;
+  const int spacing = binade - format.precision + 1 + 1023; // biased; subnormal for f64 alone
+  if (type == DType::f64 && spacing <= 0) return format.min_subnormal;
+  return __hiloint2double(spacing << 20, 0);
+}
+
+} // namespace assay::screen

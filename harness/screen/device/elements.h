@@ -1,0 +1,104 @@
+// One element of a tested output as the golden stores it: beside what the reference and the target stored
+// (method: sections 2, 3 and 6; numerics/errors.cpp, ulp.cpp and bias.cpp are the host's judges of the same).
+#pragma once
+
+#include "harness/screen/device/bits.h"
+#include "harness/screen/device/errors.h"
+#include "harness/screen/device/lean_golden.h"
+#include "harness/screen/device/workspace.h"
+
+namespace assay::screen {
+
+// The reference is held in the output's type; 8-bit floats as float.
+template <DType type> inline constexpr int reference_bytes = bytes_of<type>() == 1 ? 4 : bytes_of<type>();
+template <DType type> __forceinline__ void put_reference(unsigned char* place, double value) {
+  if constexpr (bytes_of<type>() == 1)
+    *reinterpret_cast<float*>(place) = static_cast<float>(rounded_to<type>(value));
+  else if constexpr (type == DType::f32 || type == DType::f64)
+    put<type>(place, value);
+  else
+    put<type>(place, rounded_to<type>(value));
+}
+template <DType type> __forceinline__ double reference_at(const unsigned char* place) {
+  if constexpr (bytes_of<type>() == 1) return *reinterpret_cast<const float*>(place);
+  return value_at<type>(place);
+}
+
+inline bool same_value(double a, double b) { return a == b || (a != a && b != b); }
+
+// Whether the element is right although one of g, G, r, t is not finite: all must agree.
+template <DType type>
+std::uint32_t reason_of_special(double g, double magnitude, double rounded, double r, double t) {
+  if (!(magnitude <= greatest)) return overflow;
+  if (g <= greatest && g >= -greatest && rounded <= greatest && rounded >= -greatest) return misplaced;
+  return same_value(t, rounded) && same_value(r, rounded) ? 0 : misplaced;
+}
+
+template <DType type> bool bias_is_judged() {
+  return type == DType::f16 || type == DType::bf16 || type == DType::f8e4m3 || type == DType::f8e5m2;
+}
+
+// Joins the element to its line and its output; returns why it is not plainly right.
+template <DType type, class Value>
+__forceinline__ std::uint32_t join_element(const TensorSlot& slot, double golden_unit, Value golden,
+                                           double magnitude, double r, double t, Maxima& line,
+                                           OutputErrors& output) {
+  constexpr Format format = format_constant<type>();
+  double g = high_of(golden);
+  if constexpr (format.overflow == Overflow::saturate)
+    g = std::fabs(g) > format.largest ? std::copysign(format.largest, g) : g;
+  double rounded;
+  if constexpr (type == DType::f64)
+    rounded = rounded_to<type>(golden);
+  else
+    rounded = rounded_to<type>(g);
+  const double low = low_of(golden);
+
+  const std::uint32_t top =
+      std::max(std::max(magnitude_word(g), magnitude_word(magnitude)),
+               std::max(magnitude_word(rounded), std::max(magnitude_word(r), magnitude_word(t))));
+  if (top >= infinite_word) return reason_of_special<type>(g, magnitude, rounded, r, t);
+
+  const double spacing = spacing_at<type>(g), bound = golden_unit * magnitude;
+  const double size = std::fabs(g);
+  raise(line.target, magnitude_word(t - g - low));
+  raise(line.reference, magnitude_word(r - g - low));
+  const double rounding = rounded - g - low;
+  raise(line.rounding, magnitude_word(rounding));
+  raise(line.magnitude, magnitude_word(magnitude < size ? size : magnitude));
+  raise(output.scale, magnitude_word(g));
+  line.differs |= t != r;
+
+  std::uint32_t reasons = 0;
+  if (slot.judges_ulps) {
+    const std::int64_t rank = rank_of<type>(rounded);
+    std::int64_t distance = rank_of<type>(t) - rank, legal = rank_of<type>(r) - rank;
+    distance = distance < 0 ? -distance : distance;
+    legal = legal < 0 ? -legal : legal;
+    // So near the middle of two neighbours that the truth may round to the other one.
+    const bool open = bound != 0 && std::fabs(std::fabs(rounding) - 0.5 * spacing) <= bound;
+    distance += open, legal -= open && legal > 0;
+    if (static_cast<double>(distance) > slot.ulp_limit && distance > 2 * legal) {
+      const std::uint32_t seen = distance < 0xffffffff ? static_cast<std::uint32_t>(distance) : 0xffffffff;
+      raise(output.ulps, seen);
+      if (!(std::fabs(t - g - low) <= slot.flush_floor)) reasons |= ulp_close;
+    }
+  }
+  if (bias_is_judged<type>() && size <= format.largest && rounding != 0) {
+    const double units = (g < 0 ? -1 : 1) / spacing;
+    const float off = static_cast<float>((t - g) * units), legal = static_cast<float>((r - g) * units);
+    // Sums of flushed subnormals have no bias of their own, but how many they are only the host knows.
+    if (std::fabs(rounding) > bound && (slot.flush_floor == 0 || size >= 0x1p-78)) {
+      output.rounded += 1;
+      output.target_bias += off;
+      output.reference_bias += legal;
+    } else {
+      output.unclear += 1;
+      output.unclear_target += std::fabs(off);
+      output.unclear_reference += std::fabs(legal);
+    }
+  }
+  return reasons;
+}
+
+} // namespace assay::screen

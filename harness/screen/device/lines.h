@@ -1,0 +1,411 @@
+// Run and Line of ops/line.h for a block of threads that judges one case. The formula runs twice: the
+// reference's number type stores what it makes of each tested output, then the golden's meets that and the
+// target at every store, so that no golden value is ever kept.
+#pragma once
+
+#include "harness/screen/device/elements.h"
+#include "harness/screen/device/job.h"
+#include "harness/screen/device/team.h"
+
+namespace assay::screen {
+
+// What a block keeps of a case while the golden runs.
+template <class J> struct Findings {
+  OutputErrors outputs[J::tensor_count];
+  std::uint32_t reasons = 0;
+  unsigned char* records_end = nullptr; // LineRecords, output_count a line, from the scratch's end downwards
+  std::int32_t lines = 0;
+};
+
+template <class J, class N> class Line;
+
+template <class J, class N> class Run {
+ public:
+  static constexpr bool is_golden = std::is_same_v<N, typename J::Golden>;
+
+  const CasePlan& plan;
+  const View* views;
+  Exchange& exchange;
+  Scratch scratch_left;
+  Findings<J>& findings;
+
+  __forceinline__ std::int32_t size(const Dim& dim) const {
+    return static_cast<std::int32_t>(plan.dims[dim.index]);
+  }
+  static constexpr int algorithm() { return 0; }
+  __forceinline__ N param(const Param& param) const { return N::load(plan.params[param.index]); }
+
+  N* scratch(std::int64_t n) {
+    N* numbers = reinterpret_cast<N*>(scratch_left.take_low(n * sizeof(N)));
+    if (!scratch_left.exhausted)
+      for (std::int64_t i = threadIdx.x; i < n; i += block_threads) numbers[i] = N(0);
+    __syncthreads();
+    return numbers;
+  }
+
+  template <int count, class Body> __forceinline__ void lines(const Dim (&over)[count], const Body& body) {
+    std::int32_t extent[4] = {1, 1, 1, 1};
+    for (int axis = 0; axis < count; ++axis) extent[axis] = size(over[axis]);
+    run_lines(extent, plan.inner_dims >> over[count - 1].index & 1, body);
+  }
+  template <class Body> __forceinline__ void lines(const Dim& over, const Body& body) {
+    const std::int32_t extent[4] = {size(over), 1, 1, 1};
+    run_lines(extent, plan.inner_dims >> over.index & 1, body);
+  }
+  template <class Body> __forceinline__ void line(const Body& body) {
+    const std::int32_t extent[4] = {1, 1, 1, 1};
+    run_lines(extent, false, body);
+  }
+
+ private:
+  friend class Line<J, N>;
+
+  // Threads a line. Short lines and neighbouring columns: one, where there are enough of them.
+  __forceinline__ int lanes_for(std::int32_t count, bool side_by_side) const {
+    std::int32_t most = 1;
+    for (int k = 0; k < J::tensor_count; ++k) most = views[k].count > most ? views[k].count : most;
+    const std::int32_t length = most / count;
+    if (count >= block_threads / 4 && line_a_thread(plan.line_scratch) && (side_by_side || length <= 8))
+      return 1;
+    return count >= block_threads / warp_threads / 2 || length <= warp_threads ? warp_threads : block_threads;
+  }
+
+  template <class Body>
+  __forceinline__ void run_lines(const std::int32_t (&extent)[4], bool side_by_side, const Body& body) {
+    const std::int64_t all = std::int64_t{extent[0]} * extent[1] * extent[2] * extent[3];
+    if (all == 0 || all > 0x7fffffff) return;
+    const std::int32_t count = static_cast<std::int32_t>(all);
+    const Team team = Team::of(lanes_for(count, side_by_side));
+    Scratch left = scratch_left;
+    if constexpr (is_golden) {
+      scratch_left.take_high(static_cast<std::int64_t>(sizeof(LineRecord)) * plan.output_count * count);
+      left = scratch_left;
+    }
+    const std::int64_t own = Scratch::rounded_up(static_cast<std::int64_t>(plan.line_scratch) * sizeof(N));
+    unsigned char* lines_scratch = left.take_low(own * team.teams);
+    if (left.exhausted) scratch_left.exhausted = true;
+    if (scratch_left.exhausted) return;
+
+    for (std::int32_t number = team.number; number < count; number += team.teams) {
+      Line<J, N> line(*this, team, lines_scratch + own * team.number);
+      std::int32_t rest = number;
+      line.index_[3] = rest % extent[3], rest /= extent[3];
+      line.index_[2] = rest % extent[2], rest /= extent[2];
+      line.index_[1] = rest % extent[1], rest /= extent[1];
+      line.index_[0] = rest;
+      body(line);
+      team.sync();
+      if constexpr (is_golden) line.finish(findings.lines + number);
+    }
+    findings.lines += count;
+    __syncthreads();
+  }
+};
+
+template <class J, class N> class Line {
+ public:
+  using Number = N;
+  static constexpr bool is_golden = Run<J, N>::is_golden;
+
+  __forceinline__ std::int32_t index(int k = 0) const { return index_[k]; }
+  __forceinline__ std::int32_t size(const Dim& dim) const { return run_.size(dim); }
+  static constexpr int algorithm() { return 0; }
+  static constexpr bool one_pass_variance() { return false; }
+  __forceinline__ N param(const Param& param) const { return run_.param(param); }
+  __forceinline__ N number(double exact) const { return exact; }
+  __forceinline__ N round(const N& v) const {
+    constexpr Format storage = format_constant<J::type>();
+    return v.rounded(storage);
+  }
+
+  __forceinline__ N load(const TensorSpec& tensor, const At& at) const { return N::load(value(tensor, at)); }
+  __forceinline__ std::int32_t load_index(const TensorSpec& tensor, const At& at) const {
+    return static_cast<std::int32_t>(value(tensor, at));
+  }
+
+  __forceinline__ void store(const TensorSpec& tensor, const At& at, const N& v) {
+    const View& view = run_.views[tensor.index];
+    if (!view.tested || !(inside_ || team_.lane == 0)) return;
+    const std::int32_t place = dense_place(view, at);
+    J::with_type(tensor, [&]<DType type>() {
+      if constexpr (!is_floating<type>)
+        return;
+      else if constexpr (!is_golden)
+        put_reference<type>(view.reference + std::int64_t{place} * reference_bytes<type>, value_of(v));
+      else
+        join<type>(tensor.index, view, place, at, v);
+    });
+  }
+  __forceinline__ void store_index(const TensorSpec& tensor, const At& at, std::int64_t v) {
+    store_integer(tensor, at, static_cast<double>(v), static_cast<double>(v));
+  }
+  __forceinline__ void store_nearest(const TensorSpec& tensor, const At& at, const N& v, double slack) {
+    if constexpr (is_golden) {
+      const double x = high_of(v.v), nearest = std::nearbyint(x);
+      const double beside = x < nearest ? nearest - 1 : nearest + 1;
+      const double to_tie = std::fabs(x - (nearest + beside) / 2);
+      const double bound = run_.plan.golden_unit * v.m;
+      const bool both = to_tie + bound < slack * std::fabs(x);
+      if (!both && bound != 0 && to_tie <= bound) run_.findings.reasons |= gate_invalid;
+      store_integer(tensor, at, nearest, both ? beside : nearest);
+    } else {
+      store_integer(tensor, at, 0, 0);
+    }
+  }
+
+  template <class F> __forceinline__ void each(std::int32_t n, const F& f) const {
+    const bool outer = !inside_;
+    const std::int32_t first = outer ? team_.lane : 0, step = outer ? team_.lanes : 1;
+    inside_ = true;
+    for (std::int32_t i = first; i < n; i += step) f(i);
+    inside_ = !outer;
+    if (outer) team_.sync();
+  }
+  template <class F> __forceinline__ void each(std::int32_t n, std::int32_t m, const F& f) const {
+    each(n * m, [&](std::int32_t i) { f(i / m, i % m); });
+  }
+
+  template <class F> __forceinline__ N sum(std::int32_t n, const F& f) const {
+    using Sum = typename N::Sum;
+    if (n <= 0) return N(0);
+    const bool outer = !inside_;
+    const std::int32_t first = outer ? team_.lane : 0, step = outer ? team_.lanes : 1;
+    Sum total;
+    inside_ = true;
+    if constexpr (N::any_order) {
+      if (n > run_.plan.longest) run_.findings.reasons |= gate_invalid;
+      for (std::int32_t i = first; i < n; i += step) total.add(f(i));
+      inside_ = !outer;
+      if (step > 1) {
+        const auto merge = [](Sum& a, const Sum& b) { a.merge(b); };
+        total = team_.merged(total, merge, run_.exchange);
+      }
+    } else {
+      sum_in_order(n, first, step, f, total);
+      inside_ = !outer;
+    }
+    return total.value();
+  }
+
+  template <class F> __forceinline__ N max(std::int32_t n, const F& f) const {
+    const bool outer = !inside_;
+    const std::int32_t first = outer ? team_.lane : 0, step = outer ? team_.lanes : 1;
+    N largest = -infinite;
+    inside_ = true;
+    for (std::int32_t i = first; i < n; i += step) N::raise(largest, f(i));
+    inside_ = !outer;
+    if (step > 1) {
+      const auto merge = [](N& a, const N& b) { N::raise(a, b); };
+      largest = team_.merged(largest, merge, run_.exchange);
+    }
+    return largest;
+  }
+
+  template <class F> __forceinline__ std::int32_t first_max(std::int32_t n, const F& f) const {
+    struct Best {
+      N v;
+      std::int32_t index = 0, unused = 0;
+    };
+    const auto join = [](Best& a, const Best& b) {
+      const bool a_is_nan = !(a.v == a.v), b_is_nan = !(b.v == b.v);
+      const bool alike = (a_is_nan && b_is_nan) || a.v == b.v;
+      if (alike ? b.index < a.index : !a_is_nan && (b_is_nan || b.v > a.v)) a = b;
+    };
+    const bool outer = !inside_;
+    const std::int32_t first = outer ? team_.lane : 0, step = outer ? team_.lanes : 1;
+    inside_ = true;
+    Best best;
+    best.v = f(0);
+    for (std::int32_t i = first; i < n; i += step) {
+      Best next;
+      next.v = f(i), next.index = i;
+      join(best, next);
+    }
+    inside_ = !outer;
+    if (step > 1) best = team_.merged(best, join, run_.exchange);
+    return best.index;
+  }
+
+  // Every lane alone: only algorithms beside the plain one merge.
+  template <class Unit, class Merge>
+  __forceinline__ auto combine(std::int32_t n, const Unit& unit, const Merge& merge) const {
+    auto whole = unit(0);
+    for (std::int32_t i = 1; i < n; ++i) whole = merge(whole, unit(i));
+    return whole;
+  }
+
+  template <class F, class Out> __forceinline__ void scan(std::int32_t n, const F& f, const Out& out) {
+    const bool outer = !inside_;
+    const std::int32_t lane = outer ? team_.lane : 0, lanes = outer ? team_.lanes : 1;
+    N* terms = reinterpret_cast<N*>(run_.exchange.terms) + team_.number * team_.lanes;
+    typename N::Sum running;
+    inside_ = true;
+    for (std::int32_t begin = 0; begin < n; begin += lanes) {
+      const std::int32_t i = begin + lane;
+      if (i < n) terms[lane] = f(i);
+      if (lanes > 1) team_.sync();
+      N own;
+      const std::int32_t count = n - begin < lanes ? n - begin : lanes;
+      for (std::int32_t k = 0; k < count; ++k) {
+        running.add(terms[k]);
+        if (k == lane) own = running.value();
+      }
+      if (lanes > 1) team_.sync();
+      if (i < n) out(i, own);
+    }
+    inside_ = !outer;
+    if (outer) team_.sync();
+  }
+
+  N* scratch(std::int64_t n) {
+    asm volatile("// assay: line scratch"); // by which the host knows (source.h)
+    N* numbers = reinterpret_cast<N*>(scratch_);
+    taken_ += n;
+    if (taken_ > run_.plan.line_scratch) __trap(); // no formula of ours; beyond lies the neighbour's
+    scratch_ += n * sizeof(N);
+    return numbers;
+  }
+
+  // The line is done: its errors go to its record and to the outputs'.
+  __forceinline__ void finish(std::int32_t number) {
+    LineRecord* records = reinterpret_cast<LineRecord*>(run_.findings.records_end) -
+                          (std::int64_t{number} + 1) * run_.plan.output_count;
+#pragma unroll
+    for (int k = 0; k < J::tensor_count; ++k) {
+      if (J::Formula::tensors[k].role != J::written || !run_.views[k].tested) continue;
+      const auto join = [](LineErrors& a, const LineErrors& b) { a.join(b); };
+      LineErrors& errors = errors_[k];
+      errors = team_.merged(errors, join, run_.exchange);
+      if (team_.lane != 0) continue;
+      Maxima& maxima = errors.maxima;
+      const bool apart = errors.count > 0 && errors.last - errors.first + 1 != errors.count;
+      if (apart && !run_.plan.tensors[k].exact) run_.findings.reasons |= line_unclear;
+      records[run_.plan.tensors[k].output] = {maxima.target | maxima.differs << 31, maxima.reference,
+                                              maxima.rounding, maxima.magnitude};
+      OutputErrors& output = run_.findings.outputs[k];
+      output.maxima.join(maxima);
+      output.count += errors.count;
+    }
+  }
+
+ private:
+  friend class Run<J, N>;
+  __forceinline__ Line(Run<J, N>& run, const Team& team, unsigned char* scratch)
+      : run_(run), team_(team), scratch_(scratch) {}
+
+  static __forceinline__ std::int32_t dense_place(const View& view, const At& at) {
+    std::int32_t place = static_cast<std::int32_t>(at.i[0]);
+    if (at.rank > 1) place = place * view.shape[1] + static_cast<std::int32_t>(at.i[1]);
+    if (at.rank > 2) place = place * view.shape[2] + static_cast<std::int32_t>(at.i[2]);
+    if (at.rank > 3) place = place * view.shape[3] + static_cast<std::int32_t>(at.i[3]);
+    return place;
+  }
+  static __forceinline__ std::int32_t element_place(const View& view, const At& at) {
+    std::int32_t place = static_cast<std::int32_t>(at.i[0]) * view.strides[0];
+    if (at.rank > 1) place += static_cast<std::int32_t>(at.i[1]) * view.strides[1];
+    if (at.rank > 2) place += static_cast<std::int32_t>(at.i[2]) * view.strides[2];
+    if (at.rank > 3) place += static_cast<std::int32_t>(at.i[3]) * view.strides[3];
+    return place;
+  }
+  __forceinline__ double value(const TensorSpec& tensor, const At& at) const {
+    const View& view = run_.views[tensor.index];
+    const std::int64_t place = element_place(view, at);
+    return J::with_type(tensor,
+                        [&]<DType type>() { return value_at<type>(view.data + place * bytes_of<type>()); });
+  }
+  static __forceinline__ double value_of(const N& v) {
+    if constexpr (is_golden)
+      return high_of(v.v);
+    else
+      return v.v;
+  }
+
+  template <DType type>
+  __forceinline__ void join(int k, const View& view, std::int32_t place, const At& at, const N& v) {
+    const double t = value_at<type>(view.data + std::int64_t{element_place(view, at)} * bytes_of<type>());
+    const double r = reference_at<type>(view.reference + std::int64_t{place} * reference_bytes<type>);
+    LineErrors& errors = errors_[k];
+    const TensorSlot& slot = run_.plan.tensors[k];
+    if constexpr (J::keeps_golden) {
+      double* kept = view.golden + std::int64_t{place} * 3;
+      kept[0] = high_of(v.v), kept[1] = low_of(v.v), kept[2] = v.m;
+    }
+    if (slot.exact) {
+      if (!(v.m <= greatest)) run_.findings.reasons |= overflow;
+      if (!same_value(t, rounded_to<type>(value_of(v)))) run_.findings.reasons |= mismatch;
+    } else {
+      run_.findings.reasons |= join_element<type>(slot, run_.plan.golden_unit, v.v, v.m, r, t, errors.maxima,
+                                                  run_.findings.outputs[k]);
+    }
+    count(errors, place);
+  }
+  __forceinline__ void store_integer(const TensorSpec& tensor, const At& at, double right, double other) {
+    const View& view = run_.views[tensor.index];
+    if (!view.tested || !(inside_ || team_.lane == 0)) return;
+    if constexpr (is_golden) {
+      const double t = value(tensor, at);
+      if (t != right && t != other) run_.findings.reasons |= mismatch;
+      count(errors_[tensor.index], dense_place(view, at));
+    }
+  }
+  static __forceinline__ void count(LineErrors& errors, std::int32_t place) {
+    errors.count += 1;
+    errors.first = place < errors.first ? place : errors.first;
+    errors.last = place > errors.last ? place : errors.last;
+  }
+
+  // The sum of the reference, one term after the other whoever made it: lanes leave their terms in shared
+  // memory, then each of a warp's lanes adds all of them up.
+  template <class F, class Sum>
+  __forceinline__ void sum_in_order(std::int32_t n, std::int32_t first, std::int32_t step, const F& f,
+                                    Sum& total) const {
+    using Real = typename J::Real;
+    if (step == 1) {
+      for (std::int32_t i = 0; i < n; ++i) total.add(f(i));
+      return;
+    }
+    const bool adds = step == warp_threads || threadIdx.x < warp_threads;
+    const std::int32_t share = step * terms_a_thread;
+    int half = 0;
+    for (std::int32_t begin = 0; begin < n; begin += share, half ^= 1) {
+      Real* terms = reinterpret_cast<Real*>(run_.exchange.terms[half]) + team_.number * share;
+#pragma unroll 1
+      for (std::int32_t i = begin + first; i < begin + share && i < n; i += step) {
+        const N term = f(i);
+        terms[i - begin] = term.v;
+      }
+      team_.sync();
+      const std::int32_t count = n - begin < share ? n - begin : share;
+      if (adds) add_all(terms, count, total);
+    }
+    if (step == warp_threads) return team_.sync();
+    Sum* whole = reinterpret_cast<Sum*>(run_.exchange.states[1]);
+    if (threadIdx.x == 0) *whole = total;
+    __syncthreads();
+    total = *whole;
+    __syncthreads();
+  }
+  template <class Real, class Sum>
+  static __forceinline__ void add_all(const Real* terms, std::int32_t count, Sum& total) {
+    constexpr int width = 16 / sizeof(Real);
+    struct alignas(16) Pack {
+      Real term[width];
+    };
+    std::int32_t k = 0;
+    for (; k + width <= count; k += width) {
+      const Pack pack = *reinterpret_cast<const Pack*>(terms + k);
+      for (const Real term : pack.term) total.add(N(term));
+    }
+    for (; k < count; ++k) total.add(N(terms[k]));
+  }
+
+  Run<J, N>& run_;
+  Team team_;
+  unsigned char* scratch_;
+  std::int64_t taken_ = 0;
+  std::int32_t index_[4];
+  mutable bool inside_ = false;
+  LineErrors errors_[is_golden ? J::tensor_count : 1];
+};
+
+} // namespace assay::screen
