@@ -29,6 +29,12 @@ struct ScreenedCase {
 // "gate close, band": for messages and counts.
 std::string reasons_text(const ScreenedCase& screened);
 
+// How far the numbers of a record may be compared with the host's.
+struct JudgeFacts {
+  double golden_unit = 0;     // the device's golden is off by at most this times the element's magnitude
+  bool same_reference = true; // its reference has the very bits of the host's (source.h: has_functions)
+};
+
 class Burst {
  public:
   // Of each pattern that is not clean and of the clean ones so many are kept.
@@ -67,6 +73,7 @@ class Burst {
   };
   const std::optional<Lost>& lost() const { return lost_; }
 
+  JudgeFacts facts;
   double seconds = 0;               // from the first case to the last record
   std::vector<double> step_seconds; // of each step, where asked for
   std::vector<std::string> step_names;
