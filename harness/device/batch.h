@@ -2,8 +2,9 @@
 // that offers it derives from this beside Device; who can use it asks by dynamic_cast.
 //
 // A batch runs in waves. The memory of a wave: `cases` slots, then `twins` more (slot cases + k is the twin
-// of case k, for a second run from other poison); scratch; and the results, an array each, one element a
-// slot. Several waves may be under way at once, each with memory of its own.
+// of case k, for a second run from other poison and, where the kernel uses any, dirtied shared memory);
+// scratch; and the results, an array each, one element a slot, every bit of them set before the first step.
+// Several waves may be under way at once, each with memory of its own.
 #pragma once
 
 #include "harness/device/device.h"
@@ -55,25 +56,31 @@ struct Batch {
   std::vector<std::size_t> result_bytes{}; // of an element of each array
   std::uint32_t wave_cases = 1;
   std::uint32_t wave_twins = 0;   // at most wave_cases; of a last, smaller wave at most its cases
-  std::vector<BatchStep> steps{}; // in order, one after the other for each case
+  std::vector<BatchStep> steps{}; // in order; of steps over `each` that follow one another the order holds
+                                  // within a slot, and slots run side by side
 };
 
 struct BatchOutcome {
   bool done = false; // false: a launch was refused, did what ends a context, or did not come back in time;
   std::string why{}; // then nothing is known of any case of the batch, and this says why, in one line
   std::vector<std::vector<std::byte>> results{}; // of each array, an element a case
-  std::vector<double> step_seconds{};            // of each step, all waves together, where asked for
+  // Of each step, all waves together, where asked for. Steps over `each` that follow one another count as the
+  // first of them.
+  std::vector<double> step_seconds{};
 };
 
 class BatchDevice {
  public:
   virtual ~BatchDevice() = default;
 
-  // What submit() will run until the next open_batch(). User error: it does not fit into the GPU's memory, a
-  // launch is over a limit. Forgets no program and no buffer of Device.
+  // What submit() will run until the next open_batch(). User error, of which the cases one by one may know
+  // nothing: a wave does not fit into the memory that there is for batches, a launch is over a limit, a
+  // program may write variables of its module or allocates memory. Forgets no program and no buffer of
+  // Device.
   virtual Result<void> open_batch(const Batch& batch) = 0;
-  // Begins to run as many cases as `given` holds the bytes of. Nothing else may be asked of the device before
-  // collect(). timed: one wave at a time and each step between events, to say where the time goes.
+  // Begins to run as many cases (at least one) as `given` holds the bytes of. Nothing else may be asked of
+  // the device before collect(). timed: one wave at a time and each step between events, to say where the
+  // time goes. User error: more than can be given or come back at once.
   virtual Result<void> submit(std::span<const std::byte> given, std::size_t cases, bool timed = false) = 0;
   // Waits for the end. The device can be used again whatever it says.
   virtual Result<BatchOutcome> collect() = 0;

@@ -44,13 +44,15 @@ struct FakeGpu {
   bool dies_at_load = false;
   // What the fake's clock says that each takes.
   double launch_seconds = 0, bytes_per_second = 1e12; // a byte copied or filled
-  std::string refused_in_graph;                       // a kernel that cannot be captured
+  std::string refused_in_graph;                       // a kernel that no graph takes
+  std::string refused_launch;                         // a kernel that is not launched
 };
 FakeGpu& fake_gpu();
 
 // Seen by the test and the device's process alike.
 struct FakeCounts {
   std::atomic<int> starts, compiled, loaded, launched, graphs;
+  std::atomic<std::size_t> allocated; // bytes, in the process that drives the fake
 };
 FakeCounts& fake_counts();
 

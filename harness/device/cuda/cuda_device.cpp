@@ -18,13 +18,6 @@ void CudaDevice::compose() {
   composed_ = true;
 }
 
-namespace {
-std::array<std::uint32_t, 3> narrow(const Dim3& dims) {
-  return {static_cast<std::uint32_t>(dims.x), static_cast<std::uint32_t>(dims.y),
-          static_cast<std::uint32_t>(dims.z)};
-}
-} // namespace
-
 CudaProgram& CudaDevice::own(Program& any) {
   auto* program = dynamic_cast<CudaProgram*>(&any);
   ASSAY_CHECK(program != nullptr, "a program of another device was launched on a GPU");

@@ -5,6 +5,7 @@
 // All buffers of a case are made before its first launch. Places of faults are not known here.
 #pragma once
 
+#include "harness/device/cuda/batch_tuning.h"
 #include "harness/device/cuda/driver.h"
 #include "harness/device/device.h"
 
@@ -20,6 +21,7 @@ struct CudaOptions {
   // How long a launch may take, both worlds together: the first time, and once one has been found to hang.
   std::chrono::milliseconds watchdog = std::chrono::seconds(10);
   std::chrono::milliseconds watchdog_again = std::chrono::seconds(2);
+  cuda::BatchTuning batch;
 };
 
 // Environment error: no driver, no such GPU.

@@ -35,12 +35,13 @@ Result<Driver> open_library() {
       find(l, d.queue_copy, "cuMemcpyDtoDAsync_v2") && find(l, d.queue_fill, "cuMemsetD8Async") &&
       find(l, d.synchronize, "cuCtxSynchronize") && find(l, d.stream_create, "cuStreamCreate") &&
       find(l, d.stream_destroy, "cuStreamDestroy_v2") &&
-      find(l, d.stream_synchronize, "cuStreamSynchronize") && find(l, d.event_create, "cuEventCreate") &&
-      find(l, d.event_destroy, "cuEventDestroy_v2") && find(l, d.event_record, "cuEventRecord") &&
-      find(l, d.event_elapsed, "cuEventElapsedTime") && find(l, d.begin_capture, "cuStreamBeginCapture_v2") &&
-      find(l, d.end_capture, "cuStreamEndCapture") && find(l, d.instantiate, "cuGraphInstantiateWithFlags") &&
-      find(l, d.launch_graph, "cuGraphLaunch") && find(l, d.destroy_graph, "cuGraphDestroy") &&
-      find(l, d.destroy_executable, "cuGraphExecDestroy");
+      find(l, d.stream_synchronize, "cuStreamSynchronize") && find(l, d.stream_wait, "cuStreamWaitEvent") &&
+      find(l, d.event_create, "cuEventCreate") && find(l, d.event_destroy, "cuEventDestroy_v2") &&
+      find(l, d.event_record, "cuEventRecord") && find(l, d.event_elapsed, "cuEventElapsedTime") &&
+      find(l, d.begin_capture, "cuStreamBeginCapture_v2") && find(l, d.end_capture, "cuStreamEndCapture") &&
+      find(l, d.graph_create, "cuGraphCreate") && find(l, d.graph_add_kernel, "cuGraphAddKernelNode_v2") &&
+      find(l, d.instantiate, "cuGraphInstantiateWithFlags") && find(l, d.launch_graph, "cuGraphLaunch") &&
+      find(l, d.destroy_graph, "cuGraphDestroy") && find(l, d.destroy_executable, "cuGraphExecDestroy");
   if (!complete)
     return environment_error({}, "libcuda.so.1 lacks functions that CUDA 12.4 has: {}", dlerror());
   return d;

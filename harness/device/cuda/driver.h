@@ -30,6 +30,17 @@ inline constexpr int input_ptx = 1;
 } // namespace jit
 inline constexpr unsigned stream_does_not_wait = 1; // CU_STREAM_NON_BLOCKING: for the default stream
 inline constexpr int capture_of_this_thread = 1;    // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+inline constexpr unsigned event_without_time = 2;   // CU_EVENT_DISABLE_TIMING
+
+// CUDA_KERNEL_NODE_PARAMS, as of CUDA 12: a launch, in a graph or not.
+struct KernelLaunch {
+  void* function = nullptr;
+  unsigned grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  unsigned shared_bytes = 0;
+  void** parameters = nullptr; // to the value of each
+  void** extra = nullptr;
+  void *kernel = nullptr, *context = nullptr;
+};
 
 struct Driver {
   Status (*init)(unsigned) = nullptr;
@@ -71,12 +82,16 @@ struct Driver {
   Status (*stream_create)(void**, unsigned) = nullptr;
   Status (*stream_destroy)(void*) = nullptr;
   Status (*stream_synchronize)(void*) = nullptr;
+  Status (*stream_wait)(void*, void*, unsigned) = nullptr; // stream, event
   Status (*event_create)(void**, unsigned) = nullptr;
   Status (*event_destroy)(void*) = nullptr;
   Status (*event_record)(void*, void*) = nullptr;          // event, stream
   Status (*event_elapsed)(float*, void*, void*) = nullptr; // milliseconds between two that were reached
   Status (*begin_capture)(void*, int) = nullptr;           // what is queued on this stream becomes a graph
   Status (*end_capture)(void*, void**) = nullptr;          // stream, graph
+  Status (*graph_create)(void**, unsigned) = nullptr;
+  // The new node, the graph, the nodes that it waits for and how many they are.
+  Status (*graph_add_kernel)(void**, void*, void* const*, std::size_t, const KernelLaunch*) = nullptr;
   Status (*instantiate)(void**, void*, unsigned long long) = nullptr; // an executable graph
   Status (*launch_graph)(void*, void*) = nullptr;                     // executable graph, stream
   Status (*destroy_graph)(void*) = nullptr;

@@ -10,14 +10,6 @@ namespace assay::cuda {
 namespace {
 constexpr std::chrono::milliseconds compile_limit = std::chrono::minutes(3);
 constexpr std::chrono::milliseconds load_limit = std::chrono::minutes(1);
-
-Reply take_reply(Reader& in) {
-  Reply reply;
-  reply.stage = in.take<Stage>();
-  reply.status = in.take<Status>();
-  reply.text = in.take_text();
-  return reply;
-}
 } // namespace
 
 Result<void> Gpu::open() {
@@ -40,6 +32,7 @@ Result<void> Gpu::ensure_server() {
 
 // For requests that no kernel has a part in: late or no answer is the environment's fault.
 Result<std::string> Gpu::ask(const Writer& request, std::chrono::milliseconds limit) {
+  ASSAY_CHECK(!batch_begun_, "the GPU was asked for something while a batch was under way");
   ASSAY_TRY_VOID(ensure_server());
   std::string answer;
   const Answered answered = server_.ask(request, limit, answer);
@@ -58,7 +51,7 @@ Result<std::string> Gpu::compile(const PtxSource& source) {
   request.put(size);
   ASSAY_TRY(const std::string answer, ask(request, compile_limit));
   Reader in(answer);
-  const Reply reply = take_reply(in);
+  const Reply reply = Reply::take(in);
   const auto cubin = in.take<std::size_t>();
   if (reply.stage == Stage::done) return std::string(reinterpret_cast<const char*>(memory_.blob()), cubin);
   constexpr Status invalid_ptx = 218;
@@ -101,7 +94,7 @@ Result<Reply> Gpu::load_module(const CudaProgram& program, std::uint32_t world,
   for (const EntryInfo& info : program.infos) request.put_text(info.name);
   ASSAY_TRY(const std::string answer, ask(request, load_limit));
   Reader in(answer);
-  Reply reply = take_reply(in);
+  Reply reply = Reply::take(in);
   if (reply.stage != Stage::done) return reply;
   loaded_.emplace(program.id, world);
   for (std::size_t i = 0; facts != nullptr && i < program.infos.size(); ++i) {
@@ -160,12 +153,13 @@ Result<void> Gpu::ensure_module(CudaProgram& program, bool fresh, std::span<cons
 
 // Requests that run kernels. Nothing: the time is up. `answer` keeps what follows the reply.
 Result<std::optional<Reply>> Gpu::ask_kernel(const Writer& request, std::string& answer) {
+  ASSAY_CHECK(!batch_begun_, "a launch while a batch was under way");
   const Answered answered = server_.ask(request, watchdog_, answer);
   if (answered == Answered::too_late) return std::optional<Reply>();
   if (answered == Answered::died)
     return environment_error({}, "the CUDA driver ended its process ({})", server_.last_words());
   Reader in(answer);
-  Reply reply = take_reply(in);
+  Reply reply = Reply::take(in);
   answer = in.rest();
   if (reply.stage == Stage::run || reply.stage == Stage::transfer) server_.stop(); // its context is gone
   return reply;
@@ -204,7 +198,7 @@ Result<double> Gpu::copy_bandwidth() {
   request.put(Request::copy_speed);
   ASSAY_TRY(const std::string answer, ask(request, load_limit));
   Reader in(answer);
-  const Reply reply = take_reply(in);
+  const Reply reply = Reply::take(in);
   if (reply.stage != Stage::done) return environment_error({}, "{}: a copy failed: {}", name(), reply.text);
   return in.take<double>();
 }

@@ -2,6 +2,7 @@
 // anew when it is next needed. Knows no buffers; the arenas' bytes lie in memory().
 #pragma once
 
+#include "harness/device/cuda/batch_order.h"
 #include "harness/device/cuda/cuda_device.h"
 #include "harness/device/cuda/program.h"
 #include "harness/device/cuda/server_process.h"
@@ -25,6 +26,7 @@ class Gpu {
   // Environment error: no such GPU.
   Result<void> open();
   void stop() { server_.stop(); }
+  bool running() const { return server_.running(); }
   unsigned starts() const { return starts_; } // of processes so far: what an older one held is gone
   std::string name() const;
   LaunchLimits limits() const;
@@ -44,6 +46,18 @@ class Gpu {
   // Afterwards the memory of the worlds holds what the first replay left, and the second.
   Result<std::optional<Reply>> replay_graph(const WorkRequest& work);
   Result<double> copy_bandwidth(); // bytes read and written a second
+  // The modules that its steps need must be there. Stage::memory: no room for one wave.
+  Result<Reply> open_batch(const BatchOrder& order, std::span<const std::byte> common);
+  // Begins to run as many cases of the batch opened last. Nothing else may be asked before end_batch().
+  void begin_batch(std::size_t cases, bool timed);
+  struct BatchEnd {
+    Answered answered = Answered::yes;
+    Reply reply;
+    std::vector<double> step_seconds;
+    std::chrono::milliseconds limit{};
+  };
+  BatchEnd end_batch();
+  const std::string& last_words() const { return server_.last_words(); }
   std::chrono::milliseconds watchdog() const { return watchdog_; }
   void be_impatient() { watchdog_ = options_.watchdog_again; } // a launch has been found to hang
 
@@ -66,6 +80,9 @@ class Gpu {
   unsigned starts_ = 0;
   GpuFacts facts_;
   std::chrono::milliseconds watchdog_;
+  bool batch_begun_ = false;
+  std::chrono::milliseconds batch_limit_{};
+  std::chrono::steady_clock::time_point batch_deadline_;
   std::unordered_map<std::string, std::shared_ptr<CudaProgram>> programs_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> loaded_; // (program, world) that the process holds
 };

@@ -1,5 +1,7 @@
 #include "harness/device/cuda/program.h"
 
+#include "harness/device/cuda/module_state.h"
+
 #include <charconv>
 
 namespace assay::cuda {
@@ -35,6 +37,7 @@ PtxTraits traits_of(std::string_view ptx) {
       traits.traps = true;
     for (const char c : line) depth += c == '{' ? 1 : c == '}' ? -1 : 0;
   }
+  traits.state = traits.variables && keeps_state(ptx);
   return traits;
 }
 

@@ -14,6 +14,7 @@ struct PtxTraits {
   bool traps = false;     // holds a trap instruction
   bool variables = false; // has .global variables of its own, which keep what a launch leaves in them
   bool heap = false;      // allocates on the device
+  bool state = false;     // may write its variables (module_state.h)
 };
 PtxTraits traits_of(std::string_view ptx);
 

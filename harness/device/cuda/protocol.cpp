@@ -5,7 +5,7 @@
 namespace assay::cuda {
 
 namespace {
-constexpr std::size_t shared_bytes_total = 2 * world_capacity + blob_capacity;
+constexpr std::size_t shared_bytes_total = 2 * world_capacity + blob_capacity + staging_capacity;
 }
 
 SharedMemory::SharedMemory() {
@@ -16,6 +16,20 @@ SharedMemory::SharedMemory() {
 
 SharedMemory::~SharedMemory() {
   if (base_ != nullptr) ::munmap(base_, shared_bytes_total);
+}
+
+void Reply::put(Writer& out) const {
+  out.put(stage);
+  out.put(status);
+  out.put_text(text);
+}
+
+Reply Reply::take(Reader& in) {
+  Reply reply;
+  reply.stage = in.take<Stage>();
+  reply.status = in.take<Status>();
+  reply.text = in.take_text();
+  return reply;
 }
 
 void GpuLaunch::put(Writer& out) const {

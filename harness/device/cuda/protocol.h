@@ -12,12 +12,17 @@
 
 namespace assay::cuda {
 
-inline constexpr std::size_t world_capacity = std::size_t{2} << 30;  // bytes of an arena
-inline constexpr std::size_t blob_capacity = std::size_t{256} << 20; // of a program
+inline constexpr std::size_t world_capacity = std::size_t{2} << 30;     // bytes of an arena
+inline constexpr std::size_t blob_capacity = std::size_t{256} << 20;    // of a program
+inline constexpr std::size_t staging_capacity = std::size_t{256} << 20; // of a batch
 
 // The world whose modules count their basic blocks: run beside the others, never judged. It has no memory
 // here.
 inline constexpr std::uint32_t counting_world = 2;
+
+// The world whose modules run batches, where variables of a module would have it loaded anew in the others
+// with every case. No memory here either.
+inline constexpr std::uint32_t batch_world = 3;
 
 // Reserved as a whole, taken from the machine page by page as it is used.
 class SharedMemory {
@@ -30,6 +35,7 @@ class SharedMemory {
   bool valid() const { return base_ != nullptr; }
   std::byte* world(std::size_t index) const { return base_ + index * world_capacity; }
   std::byte* blob() const { return base_ + 2 * world_capacity; }
+  std::byte* staging() const { return blob() + blob_capacity; }
 
  private:
   std::byte* base_ = nullptr;
@@ -57,6 +63,8 @@ enum class Request : std::uint32_t {
   time,       // a WorkRequest; seconds of each run
   copy_speed, // bytes a second
   graph,      // a WorkRequest: both arenas here become what two replays of a graph leave
+  open_batch, // a BatchOrder; the staging memory begins with what is common to all cases
+  batch,      // as many cases (8 bytes) of it, timed or not (1 byte); seconds of each step, if timed
 };
 
 // Where a request ended.
@@ -73,6 +81,9 @@ struct Reply {
   Stage stage = Stage::done;
   Status status = success;
   std::string text; // the driver's words, or the compiler's log
+
+  void put(Writer& out) const;
+  static Reply take(Reader& in);
 };
 
 struct FunctionFacts {

@@ -2,6 +2,7 @@
 
 #include "harness/device/cuda/coverage.h"
 #include "harness/device/cuda/graph.h"
+#include "harness/device/cuda/server_batch.h"
 #include "harness/device/cuda/timing.h"
 
 #include <algorithm>
@@ -60,7 +61,7 @@ struct Module {
 class Server {
  public:
   Server(const Driver& driver, int socket, const SharedMemory& memory)
-      : driver_(driver), socket_(socket), memory_(memory) {}
+      : driver_(driver), socket_(socket), memory_(memory), batch_(driver, memory) {}
 
   [[noreturn]] void run(int ordinal) {
     const Reply opened = open(ordinal);
@@ -88,9 +89,7 @@ class Server {
   static Writer message_of(const Reply& reply) {
     Writer out;
     out.put(MessageKind::answer);
-    out.put(reply.stage);
-    out.put(reply.status);
-    out.put_text(reply.text);
+    reply.put(out);
     return out;
   }
   void send(const Writer& out) const {
@@ -152,6 +151,16 @@ class Server {
       if (reply.stage == Stage::done)
         reply = replay_twice(driver_, work, request.arena_bytes, {memory_.world(0), memory_.world(1)});
       return send(message_of(reply));
+    }
+    case Request::open_batch:
+      return send(message_of(open_batch(BatchOrder::take(in))));
+    case Request::batch: {
+      const auto cases = in.take<std::size_t>();
+      const auto timed = in.take<bool>();
+      std::vector<double> seconds;
+      Writer out = message_of(batch_.run(cases, timed, seconds));
+      out.put_all(seconds);
+      return send(out);
     }
     }
     ::_exit(1);
@@ -308,17 +317,40 @@ class Server {
   }
 
   Reply queue_launch(const GpuLaunch& launch, const WorldRun& run, Address arena) {
-    auto dirty_bytes = static_cast<std::uint32_t>(facts_.max_shared);
-    std::uint32_t dirt = run.dirt;
-    void* dirty_args[] = {&dirty_bytes, &dirt};
-    Status status = driver_.launch(dirty_.functions[0], static_cast<unsigned>(facts_.multiprocessors), 1, 1,
-                                   1024, 1, 1, dirty_bytes, nullptr, dirty_args, nullptr);
+    SharedDirt dirt = shared_dirt();
+    std::uint32_t word = run.dirt;
+    void* parameters[] = {&dirt.bytes, &word};
+    dirt.launch.parameters = parameters;
+    Status status = launch_on(driver_, dirt.launch, nullptr);
     if (status != success) return failed(Stage::transfer, status);
 
     BoundLaunch bound;
     if (Reply reply = bind(launch, run.world, bound); reply.stage != Stage::done) return reply;
     status = cuda::queue_launch(driver_, bound, arena, nullptr);
     return status == success ? Reply{} : failed(Stage::launch, status);
+  }
+
+  SharedDirt shared_dirt() const {
+    SharedDirt dirt;
+    dirt.bytes = static_cast<std::uint32_t>(facts_.max_shared);
+    dirt.launch.function = dirty_.functions[0];
+    dirt.launch.grid[0] = static_cast<unsigned>(facts_.multiprocessors);
+    dirt.launch.block[0] = 1024;
+    dirt.launch.shared_bytes = dirt.bytes;
+    return dirt;
+  }
+
+  Reply open_batch(BatchOrder order) {
+    std::vector<BatchRunner::Function> functions;
+    for (const OrderedStep& step : order.steps) {
+      Module& module = modules_.at({step.module, step.world});
+      if (Reply reply = allow_shared(module, step.function, static_cast<int>(step.shared_bytes));
+          reply.stage != Stage::done)
+        return reply;
+      functions.push_back({module.functions.at(step.function),
+                           step.shared_bytes > 0 || module.facts.at(step.function).static_shared > 0});
+    }
+    return batch_.open(std::move(order), std::move(functions), shared_dirt());
   }
 
   Reply bind(const GpuLaunch& launch, std::uint32_t world, BoundLaunch& bound) {
@@ -356,6 +388,7 @@ class Server {
     bool pinned = false; // as much of this side's memory
   };
   std::array<Arena, 3> arenas_; // by world
+  BatchRunner batch_;
 };
 
 } // namespace

@@ -113,14 +113,12 @@ Result<GpuFacts> ServerProcess::start() {
   if (answered == Answered::died)
     return environment_error({}, "the CUDA driver ended its process at the start ({})", last_words_);
   Reader in(answer);
-  const auto stage = in.take<Stage>();
-  in.take<Status>();
-  const std::string text = in.take_text();
+  const Reply reply = Reply::take(in);
   const auto facts = in.take<GpuFacts>();
   pid_ = facts.process;
-  if (stage == Stage::done) return facts;
+  if (reply.stage == Stage::done) return facts;
   stop();
-  return environment_error({}, "{}", text);
+  return environment_error({}, "{}", reply.text);
 }
 
 void ServerProcess::stop() {
@@ -171,11 +169,11 @@ Answered ServerProcess::receive(std::chrono::milliseconds limit, std::string& an
   }
 }
 
-Answered ServerProcess::ask(const Writer& request, std::chrono::milliseconds limit, std::string& answer) {
+// A process that is gone shows when its answer is waited for.
+void ServerProcess::tell(const Writer& request) const {
   ssize_t sent = 0;
   do sent = ::send(socket_, request.bytes().data(), request.bytes().size(), MSG_NOSIGNAL);
   while (sent < 0 && errno == EINTR);
-  return receive(limit, answer); // a process that is gone shows there
 }
 
 namespace {

@@ -30,13 +30,18 @@ class ServerProcess {
   bool running() const { return pid_ > 0; }
   // Environment error: the GPU cannot be opened.
   Result<GpuFacts> start();
-  // Sends a request and waits for its answer. After anything but `yes` the process is gone.
-  Answered ask(const Writer& request, std::chrono::milliseconds limit, std::string& answer);
+  // Sends a request.
+  void tell(const Writer& request) const;
+  // Waits for the answer to it. After anything but `yes` the process is gone.
+  Answered receive(std::chrono::milliseconds limit, std::string& answer);
+  Answered ask(const Writer& request, std::chrono::milliseconds limit, std::string& answer) {
+    tell(request);
+    return receive(limit, answer);
+  }
   void stop();
   const std::string& last_words() const { return last_words_; } // how it ended: "killed by signal 11"
 
  private:
-  Answered receive(std::chrono::milliseconds limit, std::string& answer);
   bool take_message(std::string& message); // false: it is of the end of the process
   void end_all();
 

@@ -1,6 +1,7 @@
 // The device itself: every launch in two worlds (arena.h), each part of its work in a file of its own.
 #pragma once
 
+#include "harness/device/batch.h"
 #include "harness/device/cuda/arena.h"
 #include "harness/device/cuda/gpu.h"
 #include "harness/device/graph_replay.h"
@@ -8,6 +9,7 @@
 #include "harness/device/whole_case.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,9 +22,14 @@ namespace assay::cuda {
 // often: with a kernel that gives one of two results at random, once in 2^24 differences.
 inline constexpr int alternations = 12;
 
-class CudaDevice final : public Device, public WholeCase, public LaunchTimer, public GraphReplay {
+class CudaDevice final : public Device,
+                         public WholeCase,
+                         public LaunchTimer,
+                         public GraphReplay,
+                         public BatchDevice {
  public:
-  CudaDevice(const Driver& driver, const CudaOptions& options) : gpu_(driver, options) {}
+  CudaDevice(const Driver& driver, const CudaOptions& options)
+      : gpu_(driver, options), tuning_(options.batch) {}
 
   Result<void> open() { return gpu_.open(); }
 
@@ -53,6 +60,9 @@ class CudaDevice final : public Device, public WholeCase, public LaunchTimer, pu
                                             int repeats) override;
   Result<double> copy_bandwidth() override { return gpu_.copy_bandwidth(); }
   Result<Outcome> replay_in_graph(Program& program, std::span<const LaunchSpec> launches) override;
+  Result<void> open_batch(const Batch& batch) override;
+  Result<void> submit(std::span<const std::byte> given, std::size_t cases, bool timed) override;
+  Result<BatchOutcome> collect() override;
   Result<void> read(BufferId buffer, std::span<std::byte> dense) override {
     compose();
     arena_.read(buffer, bytes_of(0), dense);
@@ -75,6 +85,14 @@ class CudaDevice final : public Device, public WholeCase, public LaunchTimer, pu
     GpuLaunch launch;
   };
 
+  struct OpenBatch {
+    BatchOrder order;
+    std::vector<std::byte> common;
+    std::vector<std::shared_ptr<Program>> programs;
+    unsigned start = 0;    // of the process that knows it
+    std::size_t cases = 0; // under way
+  };
+
   static CudaProgram& own(Program& any);
   Result<std::variant<GpuLaunch, std::string>> translate(const CudaProgram& program,
                                                          const LaunchSpec& spec) const;
@@ -90,10 +108,14 @@ class CudaDevice final : public Device, public WholeCase, public LaunchTimer, pu
   WorldRun whole_run(std::uint32_t index, const World& world) const;
   void forget_launches(const CudaProgram& program);
   Result<Outcome> compare_graph(CudaProgram& program);
+  Result<OrderedStep> ordered(const BatchStep& step, const BatchOrder& order) const;
+  Result<void> bring_batch();
 
   std::byte* bytes_of(std::size_t world) const { return gpu_.memory().world(world); }
 
   Gpu gpu_;
+  BatchTuning tuning_;
+  std::optional<OpenBatch> batch_;
   Arena arena_{world_capacity};
   std::vector<Launched> launches_; // since the last release_all
   bool composed_ = false;          // the shared memory holds both worlds
@@ -104,6 +126,11 @@ class CudaDevice final : public Device, public WholeCase, public LaunchTimer, pu
   CudaProgram* last_ = nullptr;    // launched
   bool lost_ = false;              // a fault ended the context and the buffers with it
 };
+
+inline std::array<std::uint32_t, 3> narrow(const Dim3& dims) {
+  return {static_cast<std::uint32_t>(dims.x), static_cast<std::uint32_t>(dims.y),
+          static_cast<std::uint32_t>(dims.z)};
+}
 
 inline std::uint32_t dirt_of(const World& world) {
   const std::uint32_t pattern = shared_pattern.of(world.second_shared);

@@ -1,0 +1,13 @@
+// How the launches of a batch are spread over the GPU. The defaults are what was fastest (README.md).
+#pragma once
+
+namespace assay::cuda {
+
+struct BatchTuning {
+  unsigned lanes = 3;   // waves under way at once, each in memory of its own
+  unsigned streams = 8; // of a lane, over which launches that are queued one by one are spread
+  unsigned chains = 32; // of a graph: as many cases' launches may run at once
+  bool graphs = true;   // from a lane's second wave on
+};
+
+} // namespace assay::cuda

@@ -1,0 +1,284 @@
+#include "harness/device/cuda/server_batch.h"
+
+#include "harness/device/cuda/patterns.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace assay::cuda {
+
+namespace {
+
+constexpr std::size_t smallest_memory = std::size_t{1} << 20, smallest_pinned = std::size_t{1} << 20;
+constexpr unsigned char unwritten_result = 0xff; // batch.h
+
+std::uint32_t factor_of(BatchStep::Over over, std::uint32_t cases, std::uint32_t twins) {
+  switch (over) {
+  case BatchStep::Over::slots:
+    return cases + twins;
+  case BatchStep::Over::cases:
+    return cases;
+  case BatchStep::Over::twins:
+    return twins;
+  case BatchStep::Over::each:
+  case BatchStep::Over::blocks:
+    break;
+  }
+  return 1;
+}
+
+} // namespace
+
+// Events between the groups of a wave, and what they add up to.
+struct BatchRunner::Stopwatch {
+  std::vector<std::unique_ptr<Handle>> events; // one more than groups
+  std::vector<double> seconds;                 // of groups
+
+  Status create(const Driver& driver, std::size_t groups) {
+    seconds.resize(groups);
+    Status status = success;
+    while (events.size() <= groups && status == success)
+      status =
+          driver.event_create(events.emplace_back(std::make_unique<Handle>(driver.event_destroy))->out(), 0);
+    return status;
+  }
+  // Once the GPU is done with the wave.
+  Status add(const Driver& driver) {
+    Status status = success;
+    for (std::size_t i = 0; i < seconds.size() && status == success; ++i) {
+      float milliseconds = 0;
+      status = driver.event_elapsed(&milliseconds, events[i]->get(), events[i + 1]->get());
+      seconds[i] += static_cast<double>(milliseconds) / 1000;
+    }
+    return status;
+  }
+};
+
+Reply BatchRunner::open(BatchOrder order, std::vector<Function> functions, const SharedDirt& dirt) {
+  lanes_.clear();
+  groups_.clear();
+  order_ = std::move(order);
+  functions_ = std::move(functions);
+  dirt_ = dirt;
+  for (std::size_t i = 0; i < order_.steps.size(); ++i) {
+    const bool chains = order_.steps[i].over == BatchStep::Over::each;
+    if (!chains || groups_.empty() || !groups_.back().chains) groups_.push_back({i, i, chains, false});
+    groups_.back().last = i + 1;
+    groups_.back().shared |= functions_[i].shared;
+  }
+  if (Reply reply = reserve(); reply.stage != Stage::done) return reply;
+  Status status = pin(order_.common_bytes);
+  while (streams_.size() < lanes_.size() && status == success)
+    status = streams_.emplace_back().create(driver_, order_.tuning.streams);
+  if (status == success && order_.common_bytes > 0)
+    status = driver_.to_device(memory_base_, memory_.staging(), order_.common_bytes);
+  return status == success ? Reply{} : failed(Stage::transfer, status);
+}
+
+// As many lanes as there is room for, in one piece of memory that only ever grows.
+Reply BatchRunner::reserve() {
+  layout_ = lane_layout(order_);
+  std::size_t common = 0;
+  common = (order_.common_bytes + batch_alignment - 1) / batch_alignment * batch_alignment;
+  Status status = success;
+  for (std::size_t lanes = order_.tuning.lanes; lanes > 0; --lanes) {
+    const std::size_t bytes = common + lanes * layout_.bytes;
+    if (layout_.bytes > batch_memory || bytes > batch_memory) continue;
+    if (bytes > capacity_) {
+      if (capacity_ > 0) driver_.release(memory_base_);
+      capacity_ = 0;
+      const std::size_t rounded = std::max(std::bit_ceil(bytes), smallest_memory);
+      if (status = driver_.allocate(&memory_base_, rounded); status != success) continue;
+      capacity_ = rounded;
+    }
+    for (std::size_t i = 0; i < lanes; ++i)
+      lanes_.emplace_back().base = memory_base_ + common + i * layout_.bytes;
+    return {};
+  }
+  return failed(Stage::memory, status);
+}
+
+// Memory that cannot be pinned is only slower.
+Status BatchRunner::pin(std::size_t bytes) {
+  if (bytes <= pinned_) return success;
+  if (pinned_ > 0)
+    if (const Status status = driver_.unpin(memory_.staging()); status != success) return status;
+  const std::size_t rounded = std::max(std::bit_ceil(bytes), smallest_pinned);
+  pinned_ = driver_.pin(memory_.staging(), rounded, 0) == success ? rounded : 0;
+  return success;
+}
+
+void** BatchRunner::parameters(const OrderedStep& step, const Lane& lane, const Wave& wave,
+                               std::size_t slot) {
+  using Area = BatchArgument::Area;
+  values_.clear();
+  pointers_.clear();
+  for (const BatchArgument& argument : step.args) {
+    std::uint64_t value = argument.bits;
+    switch (argument.area) {
+    case Area::value:
+      break;
+    case Area::common:
+      value += memory_base_;
+      break;
+    case Area::given:
+      value += lane.base + layout_.given;
+      break;
+    case Area::slot:
+      value += lane.base + layout_.slots + slot * order_.slot_bytes;
+      break;
+    case Area::scratch:
+      value += lane.base + layout_.scratch;
+      break;
+    case Area::results:
+      value = lane.base + layout_.results[argument.bits];
+      break;
+    case Area::cases:
+      value = wave.cases;
+      break;
+    }
+    values_.push_back(value);
+  }
+  for (std::uint64_t& value : values_) pointers_.push_back(&value);
+  return pointers_.data();
+}
+
+KernelLaunch BatchRunner::shape(std::size_t index) const {
+  const OrderedStep& step = order_.steps[index];
+  KernelLaunch launch;
+  launch.function = functions_[index].handle;
+  std::ranges::copy(step.grid, launch.grid);
+  std::ranges::copy(step.block, launch.block);
+  launch.shared_bytes = step.shared_bytes;
+  return launch;
+}
+
+Reply BatchRunner::run(std::size_t cases, bool timed, std::vector<double>& seconds) {
+  const StagingLayout staging = staging_layout(order_, cases);
+  Status status = pin(staging.bytes);
+  Stopwatch watch;
+  if (status == success && timed) status = watch.create(driver_, groups_.size());
+  std::size_t lane = 0;
+  for (std::size_t first = 0; first < cases && status == success;) {
+    const auto of_wave = static_cast<std::uint32_t>(std::min<std::size_t>(order_.wave_cases, cases - first));
+    const Wave wave{first, of_wave, std::min(order_.wave_twins, of_wave)};
+    status = queue_wave(lane, wave, staging, timed ? &watch : nullptr);
+    if (timed && status == success) status = driver_.stream_synchronize(streams_[lane].trunk);
+    if (timed && status == success) status = watch.add(driver_);
+    first += of_wave;
+    if (!timed) lane = (lane + 1) % lanes_.size();
+  }
+  // What a kernel did shows at whatever call comes after it, and then again here.
+  if (const Status ended = driver_.synchronize(); ended != success) return failed(Stage::run, ended);
+  if (status != success) return failed(Stage::launch, status);
+  if (timed) {
+    seconds.assign(order_.steps.size(), 0);
+    for (std::size_t i = 0; i < groups_.size(); ++i) seconds[groups_[i].first] = watch.seconds[i];
+  }
+  return {};
+}
+
+Status BatchRunner::queue_wave(std::size_t index, const Wave& wave, const StagingLayout& staging,
+                               Stopwatch* watch) {
+  Lane& lane = lanes_[index];
+  void* const stream = streams_[index].trunk;
+  Status status = success;
+  if (order_.given_bytes > 0)
+    status = driver_.queue_to_device(lane.base + layout_.given,
+                                     memory_.staging() + wave.first * order_.given_bytes,
+                                     wave.cases * order_.given_bytes, stream);
+  if (status == success && !layout_.results.empty())
+    status = driver_.queue_fill(lane.base + layout_.results.front(), unwritten_result,
+                                layout_.bytes - layout_.results.front(), stream);
+  const bool whole = wave.cases == order_.wave_cases;
+  for (std::size_t i = 0; i < groups_.size() && status == success; ++i) {
+    const Group& group = groups_[i];
+    if (watch != nullptr) status = driver_.event_record(watch->events[i]->get(), stream);
+    if (status != success) break;
+    StreamFan fan(driver_, streams_[index]);
+    if (!group.chains)
+      status = queue_single(lane, stream, wave, group.first);
+    else if (whole && lane.warm && order_.tuning.graphs)
+      status = queue_graph(lane, stream, wave, i);
+    else
+      status = queue_chains(fan, lane, wave, group);
+  }
+  if (watch != nullptr && status == success)
+    status = driver_.event_record(watch->events.back()->get(), stream);
+  for (std::size_t i = 0; i < layout_.results.size() && status == success; ++i) {
+    const std::size_t bytes = order_.result_bytes[i];
+    status = driver_.queue_to_host(memory_.staging() + staging.results[i] + wave.first * bytes,
+                                   lane.base + layout_.results[i], wave.cases * bytes, stream);
+  }
+  lane.warm = lane.warm || whole;
+  return status;
+}
+
+Status BatchRunner::queue_single(const Lane& lane, void* stream, const Wave& wave, std::size_t index) {
+  const OrderedStep& step = order_.steps[index];
+  KernelLaunch launch = shape(index);
+  if (step.over == BatchStep::Over::blocks)
+    launch.grid[0] = std::min(launch.grid[0], wave.cases);
+  else
+    launch.grid[0] *= factor_of(step.over, wave.cases, wave.twins);
+  if (launch.grid[0] == 0) return success; // over twins, of which there are none
+  launch.parameters = parameters(step, lane, wave, 0);
+  return launch_on(driver_, launch, stream);
+}
+
+// The cases' chains side by side. Twins go with them, unless shared memory is to be dirtied for them: then
+// they come last, step by step, each step's launches right behind the dirt.
+Status BatchRunner::queue_chains(Fan& fan, const Lane& lane, const Wave& wave, const Group& group) {
+  const auto launch = [&](unsigned branch, std::size_t step, std::uint32_t slot) {
+    KernelLaunch made = shape(step);
+    made.parameters = parameters(order_.steps[step], lane, wave, slot);
+    return fan.launch(branch, made);
+  };
+  const bool dirt = group.shared && wave.twins > 0;
+  const std::uint32_t slots = wave.cases + (dirt ? 0 : wave.twins);
+  unsigned width = std::min(fan.width(), slots);
+  Status status = fan.fork(width);
+  for (std::uint32_t slot = 0; slot < slots; ++slot)
+    for (std::size_t step = group.first; step < group.last && status == success; ++step)
+      status = launch(slot % width, step, slot);
+  if (status == success) status = fan.join();
+  width = std::min(fan.width(), wave.twins);
+  for (std::size_t step = group.first; dirt && step < group.last && status == success; ++step) {
+    status = queue_dirt(fan);
+    if (status == success) status = fan.fork(width);
+    for (std::uint32_t twin = 0; twin < wave.twins && status == success; ++twin)
+      status = launch(twin % width, step, wave.cases + twin);
+    if (status == success) status = fan.join();
+  }
+  return status;
+}
+
+Status BatchRunner::queue_dirt(Fan& fan) {
+  std::uint32_t bytes = dirt_.bytes;
+  auto word = std::uint32_t{shared_pattern.second} << 16 | shared_pattern.second;
+  void* parameters[] = {&bytes, &word};
+  KernelLaunch launch = dirt_.launch;
+  launch.parameters = parameters;
+  Status status = fan.fork(1);
+  if (status == success) status = fan.launch(0, launch);
+  return status == success ? fan.join() : status;
+}
+
+// What does not become a graph is queued launch by launch, where an error of the GPU shows again.
+Status BatchRunner::queue_graph(Lane& lane, void* stream, const Wave& wave, std::size_t group) {
+  std::unique_ptr<Handle>& executable = lane.graphs[group];
+  if (executable == nullptr) {
+    executable = std::make_unique<Handle>(driver_.destroy_executable);
+    GraphFan fan(driver_, order_.tuning.chains);
+    Status status = fan.create();
+    if (status == success) status = queue_chains(fan, lane, wave, groups_[group]);
+    if (status == success) driver_.instantiate(executable->out(), fan.graph(), 0);
+  }
+  if (executable->get() != nullptr) return driver_.launch_graph(executable->get(), stream);
+  const auto index = static_cast<std::size_t>(&lane - lanes_.data());
+  StreamFan plain(driver_, streams_[index]);
+  return queue_chains(plain, lane, wave, groups_[group]);
+}
+
+} // namespace assay::cuda

@@ -1,0 +1,79 @@
+// Batches (harness/device/batch.h) in the process that drives the GPU: waves in turn over a few lanes, each a
+// stream with memory of its own, so that one wave's inputs are made while another's kernels run.
+#pragma once
+
+#include "harness/device/cuda/batch_fan.h"
+#include "harness/device/cuda/batch_order.h"
+#include "harness/device/cuda/protocol.h"
+
+#include <array>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace assay::cuda {
+
+// The kernel that fills shared memory with a word.
+struct SharedDirt {
+  KernelLaunch launch; // parameters: bytes, word
+  std::uint32_t bytes = 0;
+};
+
+class BatchRunner {
+ public:
+  BatchRunner(const Driver& driver, const SharedMemory& memory) : driver_(driver), memory_(memory) {}
+
+  struct Function {
+    void* handle = nullptr; // may take the step's shared memory
+    bool shared = false;    // uses any
+  };
+  // functions: of each step. The common bytes lie at the start of the staging memory. Stage::memory: not even
+  // one lane has room.
+  Reply open(BatchOrder order, std::vector<Function> functions, const SharedDirt& dirt);
+  // What is given lies in the staging memory, where the results go too (staging_layout). seconds: of each
+  // step, where `timed`.
+  Reply run(std::size_t cases, bool timed, std::vector<double>& seconds);
+
+ private:
+  struct Group { // steps [first, last): one, or consecutive ones that run case by case
+    std::size_t first = 0, last = 0;
+    bool chains = false, shared = false;
+  };
+  struct Wave {
+    std::size_t first = 0; // case
+    std::uint32_t cases = 0, twins = 0;
+  };
+  struct Lane {
+    Address base = 0;
+    bool warm = false;                                     // has run a whole wave of this batch
+    std::map<std::size_t, std::unique_ptr<Handle>> graphs; // executable, by group
+  };
+  struct Stopwatch;
+
+  Reply failed(Stage stage, Status status) const { return {stage, status, error_text(driver_, status)}; }
+  Reply reserve();
+  Status pin(std::size_t bytes);
+  void** parameters(const OrderedStep& step, const Lane& lane, const Wave& wave, std::size_t slot);
+  KernelLaunch shape(std::size_t step) const;
+  Status queue_wave(std::size_t lane, const Wave& wave, const StagingLayout& staging, Stopwatch* watch);
+  Status queue_single(const Lane& lane, void* stream, const Wave& wave, std::size_t step);
+  Status queue_chains(Fan& fan, const Lane& lane, const Wave& wave, const Group& group);
+  Status queue_dirt(Fan& fan);
+  Status queue_graph(Lane& lane, void* stream, const Wave& wave, std::size_t group);
+
+  const Driver& driver_;
+  const SharedMemory& memory_;
+  BatchOrder order_;
+  std::vector<Function> functions_;
+  std::vector<Group> groups_;
+  SharedDirt dirt_;
+  LaneLayout layout_;
+  std::vector<Lane> lanes_;
+  std::vector<Streams> streams_; // of lanes; kept from batch to batch
+  Address memory_base_ = 0;      // the common bytes, then the lanes
+  std::size_t capacity_ = 0, pinned_ = 0;
+  std::vector<std::uint64_t> values_; // of a launch's parameters
+  std::vector<void*> pointers_;
+};
+
+} // namespace assay::cuda
