@@ -67,8 +67,12 @@ Job prepare(const CompileRequest& request, const NvrtcLibrary& library) {
   for (const std::string& file : named.included) text += "\n#include \"" + file + "\""; // only for the scan
   job.scan = scan_includes(request.path, text, job.user_dirs);
 
+  job.headers = request.headers;
   for (const auto& header : host_headers()) // a user's file of that name goes before ours
-    if (!job.scan.names.contains(header.first)) job.headers.push_back(header);
+    if (!job.scan.names.contains(header.first) &&
+        std::ranges::find(request.headers, header.first, &Headers::value_type::first) ==
+            request.headers.end())
+      job.headers.push_back(header);
   return job;
 }
 

@@ -14,21 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// my_op -> MyOp
-std::string struct_name(std::string_view stem) {
-  std::string name;
-  bool capital = true;
-  for (const char c : stem) {
-    if (c == '_') {
-      capital = true;
-      continue;
-    }
-    name += capital && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    capital = false;
-  }
-  return name;
-}
-
 // Checks that fail are the formula's where the header's vocabulary makes them, else Assay's own.
 constexpr std::string_view behind_header = R"cpp(
 #include "harness/ops/compiled_operator.h"
@@ -88,7 +73,7 @@ Place place_of(const fs::path& header, std::string_view text, const std::string&
 }
 
 Result<const Op*> load(const fs::path& header, const fs::path& cache_dir) {
-  const std::string stem = header.stem().string(), name = struct_name(stem);
+  const std::string stem = header.stem().string(), name = formula_name(stem);
   auto text = read_file(header, std::size_t{1} << 20);
   if (!text) return std::unexpected(Error{ErrorKind::user, text.error().message, Place{header.string()}});
 
@@ -134,6 +119,20 @@ Result<const Op*> load(const fs::path& header, const fs::path& cache_dir) {
 }
 
 } // namespace
+
+std::string formula_name(std::string_view name) {
+  std::string result;
+  bool capital = true;
+  for (const char c : name) {
+    if (c == '_') {
+      capital = true;
+      continue;
+    }
+    result += capital && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    capital = false;
+  }
+  return result;
+}
 
 bool is_user_operator(std::string_view op) { return op.ends_with(".h"); }
 

@@ -6,12 +6,16 @@
 #include "harness/ops/op.h"
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace assay {
 
 // Whether a manifest's `op` names a header rather than a built-in operator.
 bool is_user_operator(std::string_view op);
+
+// The struct in namespace assay that an operator's header defines: "my_op" gives "MyOp".
+std::string formula_name(std::string_view name);
 
 // The operator of the header `my_op.h`, which defines `struct assay::MyOp` with name "my_op". It lives as
 // long as the process. Errors:
