@@ -52,9 +52,9 @@ template <class Real, bool contract> struct Plain : Operators<Plain<Real, contra
 
   // A running sum.
   struct Sum {
-    Plain total;
-    void add(const Plain& term) { total = total + term; }
-    void add(const Product& term) { total = total + term; }
+    Real total = 0;
+    void add(const Plain& term) { total = total + term.v; }
+    void add(const Product& term) { total = std::fma(term.a, term.b, total); }
     void merge(const Sum& other) { total = total + other.total; }
     Plain value() const { return total; }
   };
