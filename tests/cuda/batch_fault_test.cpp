@@ -119,7 +119,7 @@ TEST_F(BatchFault, CasesOneByOneAndBatchesTakeTurns) {
 
 TEST_F(BatchFault, VariablesThatMayBeWrittenAndTheHeapAreRefused) {
   const std::string plain = ptx;
-  ptx = plain + ".global .align 4 .u32 count;\n.func f()\n{\n\tst.global.u32 [count], %r1;\n}\n";
+  ptx = plain + testing::fake_variable;
   open();
   EXPECT_EQ(refusal(sums(4)), "fill may write a variable of its module: cases cannot run side by side");
   ptx = plain + ".extern .func (.param .b64 r) malloc\n(\n.param .b64 a\n)\n;\n";
@@ -127,8 +127,6 @@ TEST_F(BatchFault, VariablesThatMayBeWrittenAndTheHeapAreRefused) {
   EXPECT_EQ(refusal(sums(4)), "fill may allocate memory: cases cannot run side by side");
 }
 
-// Loaded anew for every case that is launched by itself, the module of a program with a table is another one
-// here.
 TEST_F(BatchFault, TablesAreNoHindrance) {
   testing::add_fake_kernel("k", {8, 8, 8}, [](const FakeGpuLaunch& l) { return doubles(l), 0; });
   ptx =
@@ -139,6 +137,7 @@ TEST_F(BatchFault, TablesAreNoHindrance) {
     EXPECT_THAT(faults_of_a_case(), IsEmpty());
     expect_sums(outcome_of(18), 18);
   }
+  EXPECT_EQ(fake_counts().loaded, 2); // in each world once
 }
 
 TEST_F(BatchFault, LimitsAreToldWhenABatchIsOpened) {

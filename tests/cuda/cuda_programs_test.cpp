@@ -44,7 +44,7 @@ TEST_F(CudaDeviceTest, VariablesOfAModuleStartAnewWithEveryCaseAndAreEachWorldsO
         l.pointer<float>(1)[0] = static_cast<float>(++*l.variable);
         return 0;
       },
-      ".visible .global .align 4 .u32 count;");
+      testing::fake_variable);
   open();
   for (int i = 0; i < 3; ++i) {
     EXPECT_THAT(faults_of_a_case(), IsEmpty());
@@ -116,7 +116,7 @@ TEST_F(CudaDeviceTest, AWholeCaseIsOneRequestWhereNothingIsWrong) {
         l.pointer<float>(1)[0] = static_cast<float>(++*l.variable);
         return 0;
       },
-      ".visible .global .align 4 .u32 count;");
+      testing::fake_variable);
   open();
   for (int i = 0; i < 2; ++i) {
     new_case();

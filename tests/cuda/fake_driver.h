@@ -60,6 +60,9 @@ FakeCounts& fake_counts();
 void reset_fake_gpu();
 void add_fake_kernel(const std::string& name, std::vector<std::uint32_t> param_bytes, FakeGpuKernel kernel);
 // PTX that names them as entries; `more` stands before them.
+// The module's one variable, for `more`.
+inline constexpr const char* fake_variable =
+    ".visible .global .align 4 .u32 count;\n.func f()\n{\n\tst.global.u32 [count], %r1;\n}\n";
 std::string fake_ptx(const std::vector<std::string>& names, const std::string& more = "");
 
 const cuda::Driver& fake_driver();

@@ -19,13 +19,6 @@ TEST(PtxTraits, TrapsAreInstructionsNotNames) {
   EXPECT_FALSE(traits_of(".entry k()\n{\n\tbra $trap_1;\n}\n").traps);
 }
 
-TEST(PtxTraits, VariablesAreThoseOfTheModuleButNoStrings) {
-  EXPECT_TRUE(traits_of(".visible .global .align 4 .u32 count;\n").variables);
-  EXPECT_FALSE(traits_of(".global .align 1 .b8 $str[3] = {97, 98};\n").variables);
-  EXPECT_FALSE(traits_of(".global .align 1 .b8 __unnamed_1[3] = {97, 98};\n").variables);
-  EXPECT_FALSE(traits_of(".entry k()\n{\n\tld.global.f32 %f1, [%rd1];\n}\n").variables);
-}
-
 TEST(PtxTraits, TheHeapIsUsedWhereMallocIsDeclared) {
   EXPECT_TRUE(traits_of(".extern .func  (.param .b64 func_retval0) malloc\n(\n.param .b64 a\n)\n;\n").heap);
   EXPECT_FALSE(traits_of(".extern .func  (.param .b32 func_retval0) vprintf\n(\n.param .b64 a\n)\n;\n").heap);

@@ -126,7 +126,7 @@ TEST_F(RepeatedLaunches, AVariableThatNoLaunchSetsBackShowsInTheSecondReplay) {
         l.pointer<float>(1)[3] = static_cast<float>(++*l.variable);
         return 0;
       },
-      ".visible .global .align 4 .u32 count;");
+      testing::fake_variable);
   open();
   new_case();
   const GraphReplay::Outcome outcome = graph();

@@ -33,9 +33,6 @@ Argument plain_argument(const BatchArgument& argument) {
   return BufferId{};
 }
 
-// Modules whose variables are set back for every case by loading them anew are not shared with those cases.
-std::uint32_t world_of(const CudaProgram& program) { return program.traits.variables ? batch_world : 0; }
-
 } // namespace
 
 Result<OrderedStep> CudaDevice::ordered(const BatchStep& step, const BatchOrder& order) const {
@@ -63,7 +60,6 @@ Result<OrderedStep> CudaDevice::ordered(const BatchStep& step, const BatchOrder&
     return user_error(place, "{}: {}", step.entry, *broken);
   return OrderedStep{.over = step.over,
                      .module = program.id,
-                     .world = world_of(program),
                      .function = static_cast<std::uint32_t>(entry - program.infos.begin()),
                      .grid = narrow(step.grid),
                      .block = narrow(step.block),
@@ -106,7 +102,7 @@ Result<void> CudaDevice::open_batch(const Batch& batch) {
 Result<void> CudaDevice::bring_batch() {
   for (const std::shared_ptr<Program>& any : batch_->programs) {
     CudaProgram& program = own(*any);
-    ASSAY_TRY_VOID(gpu_.ensure_module(program, false, std::array{world_of(program)}));
+    ASSAY_TRY_VOID(gpu_.ensure_module(program, false, std::array<std::uint32_t, 1>{0}));
   }
   if (batch_->start == gpu_.starts() && gpu_.running()) return {};
   ASSAY_TRY(const Reply reply, gpu_.open_batch(batch_->order, batch_->common));

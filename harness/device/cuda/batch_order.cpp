@@ -25,7 +25,6 @@ std::size_t reserve(std::size_t& end, std::size_t bytes) {
 void OrderedStep::put(Writer& out) const {
   out.put(over);
   out.put(module);
-  out.put(world);
   out.put(function);
   out.put(grid);
   out.put(block);
@@ -37,7 +36,6 @@ OrderedStep OrderedStep::take(Reader& in) {
   OrderedStep step;
   step.over = in.take<BatchStep::Over>();
   step.module = in.take<std::uint32_t>();
-  step.world = in.take<std::uint32_t>();
   step.function = in.take<std::uint32_t>();
   step.grid = in.take<std::array<std::uint32_t, 3>>();
   step.block = in.take<std::array<std::uint32_t, 3>>();

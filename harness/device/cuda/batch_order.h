@@ -19,7 +19,7 @@ inline constexpr std::size_t batch_memory = std::size_t{4} << 30;
 
 struct OrderedStep {
   BatchStep::Over over = BatchStep::Over::each;
-  std::uint32_t module = 0, world = 0, function = 0; // as of GpuLaunch, in that world's module
+  std::uint32_t module = 0, function = 0; // as of GpuLaunch, in the first world
   std::array<std::uint32_t, 3> grid{}, block{};
   std::uint32_t shared_bytes = 0;
   std::vector<BatchArgument> args;

@@ -143,7 +143,7 @@ Result<std::shared_ptr<CudaProgram>> Gpu::load(const PtxSource& source) {
 Result<void> Gpu::ensure_module(CudaProgram& program, bool fresh, std::span<const std::uint32_t> worlds) {
   ASSAY_TRY_VOID(ensure_server());
   for (const std::uint32_t world : worlds) {
-    if (loaded_.contains({program.id, world}) && !(fresh && program.traits.variables)) continue;
+    if (loaded_.contains({program.id, world}) && !(fresh && program.traits.state)) continue;
     ASSAY_TRY(const Reply reply, load_module(program, world, nullptr));
     if (reply.stage != Stage::done)
       return environment_error(Place{program.origin}, "{} does not load it: {}", name(), reply.text);

@@ -10,11 +10,6 @@ namespace {
 
 bool is_word_end(char c) { return c == ';' || c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-// Strings that printf and assert take are constant in all but name.
-bool is_string(std::string_view line) {
-  return line.find(" $str") != std::string_view::npos || line.find(" __unnamed_") != std::string_view::npos;
-}
-
 } // namespace
 
 PtxTraits traits_of(std::string_view ptx) {
@@ -26,8 +21,6 @@ PtxTraits traits_of(std::string_view ptx) {
     at = end + 1;
     line = line.substr(0, line.find("//"));
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-    if (depth == 0 && line.find(".global") != std::string_view::npos && !is_string(line))
-      traits.variables = true;
     if (depth == 0 && line.starts_with(".extern") && line.find(".func") != std::string_view::npos &&
         line.find(" malloc") != std::string_view::npos)
       traits.heap = true;
@@ -37,7 +30,7 @@ PtxTraits traits_of(std::string_view ptx) {
       traits.traps = true;
     for (const char c : line) depth += c == '{' ? 1 : c == '}' ? -1 : 0;
   }
-  traits.state = traits.variables && keeps_state(ptx);
+  traits.state = keeps_state(ptx);
   return traits;
 }
 

@@ -11,10 +11,9 @@
 namespace assay::cuda {
 
 struct PtxTraits {
-  bool traps = false;     // holds a trap instruction
-  bool variables = false; // has .global variables of its own, which keep what a launch leaves in them
-  bool heap = false;      // allocates on the device
-  bool state = false;     // may write its variables (module_state.h)
+  bool traps = false; // holds a trap instruction
+  bool heap = false;  // allocates on the device
+  bool state = false; // may write variables of its module, which keep what a launch leaves (module_state.h)
 };
 PtxTraits traits_of(std::string_view ptx);
 

@@ -20,10 +20,6 @@ inline constexpr std::size_t staging_capacity = std::size_t{256} << 20; // of a 
 // here.
 inline constexpr std::uint32_t counting_world = 2;
 
-// The world whose modules run batches, where variables of a module would have it loaded anew in the others
-// with every case. No memory here either.
-inline constexpr std::uint32_t batch_world = 3;
-
 // Reserved as a whole, taken from the machine page by page as it is used.
 class SharedMemory {
  public:

@@ -343,7 +343,7 @@ class Server {
   Reply open_batch(BatchOrder order) {
     std::vector<BatchRunner::Function> functions;
     for (const OrderedStep& step : order.steps) {
-      Module& module = modules_.at({step.module, step.world});
+      Module& module = modules_.at({step.module, 0});
       if (Reply reply = allow_shared(module, step.function, static_cast<int>(step.shared_bytes));
           reply.stage != Stage::done)
         return reply;
