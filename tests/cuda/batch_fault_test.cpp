@@ -1,6 +1,7 @@
 // Batches over the fake driver that cannot run, or do not end well, and that the next one does not suffer.
 #include "tests/cuda/batch_fixture.h"
 
+#include <bit>
 #include <sys/mman.h>
 #include <thread>
 
@@ -208,6 +209,7 @@ TEST_F(BatchFault, MemoryStaysFlatOverBatchesOfAllSizes) {
   }
   EXPECT_EQ(fake_counts().allocated, after_first);
   EXPECT_LE(fake_counts().allocated, 4 * mebi);
+  EXPECT_TRUE(std::has_single_bit(fake_counts().allocated.load())); // one piece
 }
 
 } // namespace

@@ -110,6 +110,7 @@ std::function<Status()> launch_of(const cuda::KernelLaunch& launch) {
     as_seen.variable = &of->module->variable;
     as_seen.counters = of->module->counts() ? of->module->counters.data() : nullptr;
     const Status status = kernels().at(of->name).run(as_seen);
+    state().shared_word = 0;                       // what it leaves there is its own
     if (status == out_of_resources) return status; // refused: nothing else comes of it
     state().broken = status;
     return status;
