@@ -1,4 +1,5 @@
 // Batches on a real GPU. Skipped where there is none.
+#include "harness/base/child_process.h"
 #include "harness/compile/compile.h"
 #include "harness/device/batch.h"
 #include "harness/device/cuda/cuda_device.h"
@@ -7,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstdio>
+#include <charconv>
 #include <cstring>
 
 namespace assay {
@@ -286,13 +287,14 @@ TEST_F(GpuBatch, ACounterOfTheModuleIsRefused) {
   EXPECT_EQ(opened.error().kind, ErrorKind::user);
 }
 
+// Of the first GPU; -1: nvidia-smi does not say.
 int used_mebibytes() {
-  std::FILE* pipe =
-      ::popen("nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits 2>/dev/null", "r");
+  const auto ended =
+      run_child("/usr/bin/env", {"nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader,nounits"},
+                "", std::chrono::seconds(30));
   int used = -1;
-  if (pipe == nullptr) return used;
-  if (std::fscanf(pipe, "%d", &used) != 1) used = -1; // of the first GPU
-  ::pclose(pipe);
+  if (ended && ended->exit == 0)
+    std::from_chars(ended->out.data(), ended->out.data() + ended->out.size(), used);
   return used;
 }
 
