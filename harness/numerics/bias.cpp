@@ -15,22 +15,41 @@ bool bias_applies(DType type) {
   return type == DType::f16 || type == DType::bf16 || type == DType::f8e4m3 || type == DType::f8e5m2;
 }
 
-void pool(SignedErrors& into, const Comparands& c, std::span<const double> values, double least) {
+namespace {
+
+double rounding_of(DType type, double golden) {
+  const double size = std::fabs(golden);
+  if (size < format_of(type).min_normal) return size;
+  int exponent = 0;
+  return 2 * std::frexp(size, &exponent);
+}
+
+} // namespace
+
+void pool(SignedErrors& into, const Comparands& c, std::span<const double> values, double least,
+          std::span<const std::uint8_t> decided) {
   const double largest = format_of(c.dtype).largest;
   for_each_counted(c, [&](std::size_t i, double rounded, double low) {
     const double g = c.golden[i];
     if ((rounded == g && low == 0) || std::fabs(g) > largest || std::fabs(g) < least ||
-        !std::isfinite(values[i]))
+        !std::isfinite(values[i]) || (!decided.empty() && decided[i] == 0))
       return;
-    into.golden.push_back(g);
+    into.rounding.push_back(rounding_of(c.dtype, g));
     into.error.push_back(signed_error_in_ulps(c.dtype, g, low, values[i]));
   });
+}
+
+void keep_decided(std::span<const double> rounded, std::span<const double> legal,
+                  std::span<std::uint8_t> decided) {
+  ASSAY_CHECK(rounded.size() == legal.size() && decided.size() == legal.size(), "{}, {} and {} elements",
+              rounded.size(), legal.size(), decided.size());
+  for (std::size_t i = 0; i < legal.size(); ++i) decided[i] &= rounded[i] == legal[i];
 }
 
 double least_unflushed(double flush_terms) { return 0x1p-126 * 0x1p16 * flush_terms; }
 
 MeanError mean_error(const SignedErrors& errors) {
-  ASSAY_CHECK(errors.golden.size() == errors.error.size(), "{} values, {} errors", errors.golden.size(),
+  ASSAY_CHECK(errors.rounding.size() == errors.error.size(), "{} values, {} errors", errors.rounding.size(),
               errors.error.size());
   MeanError result;
   const std::size_t count = errors.error.size();
@@ -41,12 +60,13 @@ MeanError mean_error(const SignedErrors& errors) {
 
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t i) { return errors.golden[i]; });
+  std::ranges::sort(order, {}, [&](std::size_t i) { return errors.rounding[i]; });
   double squares = 0;
   for (std::size_t i = 0; i < count;) {
-    const double g = errors.golden[order[i]];
+    const double rounding = errors.rounding[order[i]];
     double group = 0;
-    for (; i < count && errors.golden[order[i]] == g; ++i) group += errors.error[order[i]] - result.mean;
+    for (; i < count && errors.rounding[order[i]] == rounding; ++i)
+      group += errors.error[order[i]] - result.mean;
     squares += group * group;
     ++result.distinct;
   }
@@ -56,20 +76,13 @@ MeanError mean_error(const SignedErrors& errors) {
   return result;
 }
 
-BiasResult check_bias(const MeanError& target, std::span<const MeanError> legal) {
-  ASSAY_CHECK(!legal.empty(), "no legal order to compare with");
+BiasResult check_bias(const MeanError& target, const MeanError& legal) {
   BiasResult result;
-  result.target = target;
-  result.enough = target.count >= bias_min_elements;
-  result.biased = result.enough && std::fabs(target.mean) > bias_limit;
-  for (const MeanError& order : legal) {
-    if (std::fabs(order.mean) > std::fabs(result.largest_legal_mean)) result.largest_legal_mean = order.mean;
-    if (order.count < bias_min_elements) result.enough = result.biased = false;
-    const double error = std::hypot(target.standard_error, order.standard_error);
-    if (!(std::fabs(order.mean) < legal_bias_limit &&
-          std::fabs(target.mean - order.mean) > bias_sigmas * error))
-      result.biased = false;
-  }
+  result.enough = target.count >= bias_min_elements && legal.count >= bias_min_elements;
+  const double error = std::hypot(target.standard_error, legal.standard_error);
+  result.biased = result.enough && std::fabs(target.mean) > bias_limit &&
+                  std::fabs(legal.mean) < legal_bias_limit &&
+                  std::fabs(target.mean - legal.mean) > bias_sigmas * error;
   return result;
 }
 

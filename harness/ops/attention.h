@@ -2,6 +2,13 @@
 // query i sees the keys j with j - kv_len <= i - q_len (aligned to the last
 // key); a query that sees none gives 0. The scores stay in the arithmetic type;
 // the eager formula rounds the probabilities to T before the product with v.
+//
+// Legal besides: the query scaled before the product with k, and its factor
+// taken times log2(e), for exp2 of the scores' differences. A score is a
+// rounded sum either way, and the factor moves it by some units of roundoff
+// more; where products cancel, or come out exact, the sum does not. Not legal:
+// the scaled query rounded to T (a premature cast: a score of 100 is then off
+// by up to 0.4 in bf16), which changes nothing where the scale is a power of 2.
 #pragma once
 
 #include "harness/ops/formula.h"
@@ -22,27 +29,26 @@ struct Attention {
   static constexpr Param causal{0, "causal", DType::i32, 0, true};
   static constexpr Param params[] = {causal};
   static constexpr bool reduces = true;
-  static constexpr const char* algorithms[] = {"two_pass", "online"};
+  enum : int { query_scaled = 2, query_scaled_exp2 }; // beside two_pass and online
+  static constexpr const char* algorithms[] = {"two_pass", "online", "online, query scaled",
+                                               "online, query scaled, exp2"};
 
   template <class Run> static void forward(Run& run) {
     run.lines({batch, heads, q_len}, [](auto& line) {
-      const auto b = line.index(0), h = line.index(1), i = line.index(2), d = line.size(head_dim);
+      const auto i = line.index(2), d = line.size(head_dim);
       const auto last =
           line.param(causal) == 0 ? line.size(kv_len) : line.size(kv_len) - line.size(q_len) + i + 1;
       const auto seen = last > 0 ? last : 0;
-      const auto scale = rsqrt(line.number(d));
-      const auto scores = line.scratch(seen);
-      line.each(seen, [&](auto j) {
-        const auto term = [&](auto l) { return line.load(q, {b, h, i, l}) * line.load(k, {b, h, j, l}); };
-        scores[j] = line.sum(d, term) * scale;
-      });
+      const Query query{line.index(0), line.index(1), i};
+      const auto scores = line.algorithm() < query_scaled ? sums_scaled(line, query, seen, d)
+                                                          : sums_of_scaled(line, query, seen, d);
       const auto row = [&](auto j) { return scores[j]; };
-      if (line.algorithm() == online && seen > 0) return attend_online(line, {b, h, i}, seen, row);
+      if (line.algorithm() != two_pass && seen > 0) return attend_online(line, query, seen, row);
       const auto p = softmax_row(line, seen, row);
       line.each(seen, [&](auto j) { p[j] = line.round(p[j]); });
       line.each(d, [&](auto l) {
-        line.store(out, {b, h, i, l},
-                   line.sum(seen, [&](auto j) { return p[j] * line.load(v, {b, h, j, l}); }));
+        const auto term = [&](auto j) { return p[j] * line.load(v, {query.batch, query.head, j, l}); };
+        line.store(out, {query.batch, query.head, i, l}, line.sum(seen, term));
       });
     });
   }
@@ -51,13 +57,47 @@ struct Attention {
   struct Query {
     long long batch, head, index;
   };
+
+  template <class Line> static auto load_q(const Line& line, Query query, long long l) {
+    return line.load(q, {query.batch, query.head, query.index, l});
+  }
+  template <class Line> static auto load_k(const Line& line, Query query, long long j, long long l) {
+    return line.load(k, {query.batch, query.head, j, l});
+  }
+
+  template <class Line> static auto sums_scaled(Line& line, Query query, long long seen, long long d) {
+    const auto scale = rsqrt(line.number(d));
+    const auto scores = line.scratch(seen);
+    line.each(seen, [&](auto j) {
+      const auto term = [&](auto l) { return load_q(line, query, l) * load_k(line, query, j, l); };
+      scores[j] = line.sum(d, term) * scale;
+    });
+    return scores;
+  }
+  template <class Line> static auto sums_of_scaled(Line& line, Query query, long long seen, long long d) {
+    using Number = typename Line::Number;
+    const Number scale = rsqrt(line.number(d));
+    const Number factor = base_of(line) == Base::e ? scale : Number(scale * Number(log2_of_e));
+    const auto scaled = line.scratch(d);
+    line.each(d, [&](auto l) { scaled[l] = load_q(line, query, l) * factor; });
+    const auto scores = line.scratch(seen);
+    line.each(seen, [&](auto j) {
+      scores[j] = line.sum(d, [&](auto l) { return scaled[l] * load_k(line, query, j, l); });
+    });
+    return scores;
+  }
+  template <class Line> static Base base_of(const Line& line) {
+    return line.algorithm() == query_scaled_exp2 ? Base::two : Base::e;
+  }
+
   // v weighed by exp(score - maximum), divided once at the end: no rounding to
   // T before that, and sums that are not yet normalised.
   template <class Line, class Row>
   static void attend_online(Line& line, Query query, long long seen, const Row& row) {
-    const auto state = online_state(line, seen, row);
+    const auto base = base_of(line);
+    const auto state = online_state(line, seen, row, base);
     const auto weight = line.scratch(seen);
-    line.each(seen, [&](auto j) { weight[j] = exp(row(j) - state.largest); });
+    line.each(seen, [&](auto j) { weight[j] = power(row(j) - state.largest, base); });
     line.each(line.size(head_dim), [&](auto l) {
       const auto value = [&](auto j) { return line.load(v, {query.batch, query.head, j, l}); };
       const auto sum = line.sum(seen, [&](auto j) { return weight[j] * value(j); });

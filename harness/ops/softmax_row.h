@@ -2,12 +2,24 @@
 // hold one.
 #pragma once
 
+#include "harness/ops/formula.h"
+
 namespace assay {
 
-// exp(from - to) for a running maximum that rises from `from` to `to`; nothing
-// but -inf so far: 1, whatever it scales.
-template <class Number> Number rescale(const Number& from, const Number& to) {
-  return from == to && to == Number(-__builtin_huge_val()) ? Number(1) : exp(from - to);
+inline constexpr Constant log2_of_e{0x1.71547652b82fep0, 0x1.777d0ffda0d24p-56};
+inline constexpr Constant ln_2{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56};
+
+// exp(x), or 2^x where rows were scaled by log2(e) beforehand: as exp(x ln 2), one rounding of the exponent
+// more than exp2 makes.
+enum class Base : unsigned char { e, two };
+template <class Number> Number power(const Number& x, Base base) {
+  return base == Base::e ? exp(x) : exp(Number(x * Number(ln_2)));
+}
+
+// The power of from - to for a running maximum that rises from `from` to `to`; nothing but -inf so far: 1,
+// whatever it scales.
+template <class Number> Number rescale(const Number& from, const Number& to, Base base = Base::e) {
+  return from == to && to == Number(-__builtin_huge_val()) ? Number(1) : power(Number(from - to), base);
 }
 
 // The maximum. exp(x - m) may be had as exp2(x * log2(e) - m * log2(e)); where the scaled value of any
@@ -16,15 +28,14 @@ template <class Line, class Row> auto largest_of(const Line& line, long long n, 
   auto largest = line.max(n, row);
   if constexpr (Line::is_golden)
     line.each(n, [&](auto i) {
-      constexpr double log2_e = 1.4426950408889634;
       const auto x = row(i);
-      if (x.finite() && !(__builtin_fabs(x.value().high) * log2_e < Line::Number::largest))
+      if (x.finite() && !(__builtin_fabs(x.value().high) * log2_of_e.high < Line::Number::largest))
         largest.mark_overflow();
     });
   return largest;
 }
 
-// The largest of some elements, and the sum of exp(element - largest).
+// The largest of some elements, and the sum of the powers of element - largest.
 template <class Number> struct SoftmaxState {
   Number largest, total;
 };
@@ -32,14 +43,16 @@ template <class Number> struct SoftmaxState {
 enum SoftmaxAlgorithm { two_pass, online };
 
 // The state of row(0), ..., row(n - 1) by rescaling, n >= 1.
-template <class Line, class Row> auto online_state(const Line& line, long long n, const Row& row) {
+template <class Line, class Row>
+auto online_state(const Line& line, long long n, const Row& row, Base base = Base::e) {
   using Number = typename Line::Number;
   using State = SoftmaxState<Number>;
   return line.combine(
       n, [&](auto i) { return State{row(i), 1}; },
-      [](const State& a, const State& b) {
+      [base](const State& a, const State& b) {
         const Number largest = maximum(a.largest, b.largest);
-        return State{largest, a.total * rescale(a.largest, largest) + b.total * rescale(b.largest, largest)};
+        return State{largest, a.total * rescale(a.largest, largest, base) +
+                                  b.total * rescale(b.largest, largest, base)};
       });
 }
 

@@ -317,21 +317,23 @@ class Confirmer {
     result.how = fmt::format(how, result.evaluations);
   }
 
-  // Pooled over redraws until there are elements enough; the legal evaluations see the same elements.
-  // Functions that are off count among them: where the formula cancels, what they are off by is a bias too.
+  // Pooled over redraws until there are elements enough, of those on which G and every legal evaluation
+  // agree.
   Result<void> confirm_bias(const Violation& suspect, Confirmed& result) {
-    std::vector<Instrument> orders;
-    for (const Instrument& instrument : instruments_)
-      if (instrument.number == Instrument::Number::plain) orders.push_back(instrument);
-    SignedErrors target;
-    std::vector<SignedErrors> legal(orders.size() + 1);
+    SignedErrors target, legal;
+    std::int64_t seen_elements = 0;
     const auto pool_trial = [&](const Trial& trial, std::size_t i) {
       const Comparands comparands = comparands_of(trial, i);
+      std::vector<double> rounded(comparands.golden.size());
+      round_values(comparands.dtype, comparands.golden, comparands.golden_low, rounded);
+      std::vector<std::uint8_t> decided(rounded.size(), 1);
+      keep_decided(rounded, trial.reference[i].value, decided);
+      for (const Instrument& instrument : instruments_)
+        keep_decided(rounded, evaluate_tested(op_, trial, instrument)[i].value, decided);
       const double least = least_unflushed(gate_rule(trial, i, case_.tolerance, op_.info()).flush_terms);
-      pool(target, comparands, trial.target[i], least);
-      pool(legal[0], comparands, trial.reference[i].value, least);
-      for (std::size_t k = 0; k < orders.size(); ++k)
-        pool(legal[k + 1], comparands, evaluate_tested(op_, trial, orders[k])[i].value, least);
+      pool(target, comparands, trial.target[i], least, decided);
+      pool(legal, comparands, rounded, least, decided);
+      seen_elements += std::ssize(rounded);
     };
     pool_trial(trial_, suspect.report);
     std::set<std::uint64_t> seen{fingerprint(trial_)};
@@ -341,20 +343,20 @@ class Confirmer {
       if (!i || !seen.insert(fingerprint(again)).second || again.target[*i].empty()) continue;
       pool_trial(again, *i);
     }
-    std::vector<MeanError> means;
-    for (const SignedErrors& errors : legal) means.push_back(mean_error(errors));
-    const BiasResult bias = check_bias(mean_error(target), means);
+    const MeanError target_mean = mean_error(target), legal_mean = mean_error(legal);
+    const BiasResult bias = check_bias(target_mean, legal_mean);
     result.finding = bias.biased;
-    result.severity = std::abs(bias.target.mean) / bias_limit;
+    result.severity = std::abs(target_mean.mean) / bias_limit;
     result.threshold = bias_limit;
     result.rigorous_bound = infinity;
-    result.evaluations = static_cast<int>(legal.size());
-    result.how =
-        bias.enough
-            ? fmt::format("mean {} ULP over {} elements; the largest of {} legal evaluations {}",
-                          value_text(bias.target.mean), bias.target.count, legal.size(),
-                          value_text(bias.largest_legal_mean))
-            : fmt::format("only {} elements, where a mean needs {}", bias.target.count, bias_min_elements);
+    result.evaluations = static_cast<int>(instruments_.size()) + 1;
+    result.how = bias.enough
+                     ? fmt::format("mean {} ULP over the {} elements (of {}) on which {} legal evaluations "
+                                   "agree, theirs {}",
+                                   value_text(target_mean.mean), target_mean.count, seen_elements,
+                                   result.evaluations, value_text(legal_mean.mean))
+                     : fmt::format("legal evaluations agree on {} elements, and a mean needs {}",
+                                   target_mean.count, bias_min_elements);
     return {};
   }
 

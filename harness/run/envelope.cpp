@@ -2,6 +2,7 @@
 
 #include "harness/numerics/bulk.h"
 #include "harness/numerics/ulp.h"
+#include "harness/run/earned_nan.h"
 
 #include <algorithm>
 #include <set>
@@ -13,6 +14,8 @@ namespace {
 using Number = Instrument::Number;
 using Functions = Instrument::Functions;
 
+// Each algorithm has a few draws of its own.
+constexpr int noise_draws_an_algorithm = 4;
 // Terms in another order than they lie in memory. Blocks that add by atomics come in any.
 constexpr std::int64_t few_permutations = 3, many_permutations = 12;
 
@@ -60,7 +63,7 @@ std::vector<Instrument> envelope_instruments(const OpInfo& op, const Manifest& m
   };
 
   std::vector<Instrument> instruments;
-  for (int draw = 0; draw < envelope_noise_draws; ++draw) {
+  for (int draw = 0; draw < std::max(envelope_noise_draws, noise_draws_an_algorithm * algorithms); ++draw) {
     Instrument noise;
     noise.number = Number::noise;
     noise.algorithm = draw % algorithms;
@@ -126,7 +129,9 @@ Envelope::Envelope(const Op& op, const Trial& trial, std::vector<Instrument> ins
 
 bool Envelope::widen() {
   if (complete()) return false;
-  take(evaluate_tested(*op_, *trial_, instruments_[next_]));
+  const std::vector<Evaluated> evaluated = evaluate_tested(*op_, *trial_, instruments_[next_]);
+  expect_earned_nans(*op_, *trial_, evaluated, instruments_[next_]);
+  take(evaluated);
   ++next_;
   return true;
 }
@@ -142,12 +147,23 @@ void Envelope::take(std::span<const Evaluated> evaluated) {
 
 std::vector<std::vector<double>> rigorous_bounds(const Op& op, const Trial& trial,
                                                  Approximations approximate) {
+  const auto& names = trial.plan.pass == Pass::forward ? op.info().algorithms : op.info().backward_algorithms;
   Instrument instrument;
   instrument.number = Number::rigorous;
   instrument.approximate = approximate;
   std::vector<std::vector<double>> bounds;
-  for (Evaluated& evaluated : evaluate_tested(op, trial, instrument))
-    bounds.push_back(std::move(evaluated.bound));
+  do {
+    std::vector<Evaluated> evaluated = evaluate_tested(op, trial, instrument);
+    bounds.resize(evaluated.size());
+    for (std::size_t i = 0; i < evaluated.size(); ++i) {
+      if (bounds[i].empty()) {
+        bounds[i] = std::move(evaluated[i].bound);
+        continue;
+      }
+      for (std::size_t k = 0; k < bounds[i].size(); ++k)
+        bounds[i][k] = std::max(bounds[i][k], evaluated[i].bound[k]);
+    }
+  } while (++instrument.algorithm < std::ssize(names));
   return bounds;
 }
 

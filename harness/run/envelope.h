@@ -18,12 +18,12 @@ namespace assay {
 inline constexpr int envelope_noise_draws = 8;
 inline constexpr int envelope_sign_draws = 4;
 
-// Every instrument beyond the reference: 8 stochastic roundings; functions all up, all down and with 4 draws
-// of signs, by each algorithm; orders (sequential, pairwise, blocked by each tile width, strided by each
-// number of threads, and sequential ones of permuted terms) with and without fused multiply-add, by each
-// algorithm. Tile widths are the manifest's
-// `near` sizes, thread counts the launches' block sizes, a warp's, and the tile widths. Deterministic in its
-// arguments. Operators without a reduction have one order.
+// Every instrument beyond the reference: 8 stochastic roundings, 4 at least by each algorithm; functions all
+// up, all down and with 4 draws of signs, by each algorithm; orders (sequential, pairwise, blocked by each
+// tile width, strided by each number of threads, and sequential ones of permuted terms) with and without
+// fused multiply-add, by each algorithm. Tile widths are the manifest's `near` sizes, thread counts the
+// launches' block sizes, a warp's, and the tile widths. Deterministic in its arguments. Operators without a
+// reduction have one order.
 std::vector<Instrument> envelope_instruments(const OpInfo& op, const Manifest& manifest, const Plan& plan,
                                              Approximations approximate);
 
@@ -32,7 +32,8 @@ class Envelope {
   // Starts from the reference. The trial must outlive it.
   Envelope(const Op& op, const Trial& trial, std::vector<Instrument> instruments);
 
-  // Takes the next instrument; false where none is left.
+  // Takes the next instrument; false where none is left. NaN that no legal evaluation can have is an internal
+  // fault (earned_nan.h).
   bool widen();
   bool complete() const { return next_ == instruments_.size(); }
   // Legal evaluations that make it up so far, the reference included.
@@ -54,8 +55,8 @@ class Envelope {
   std::vector<std::vector<std::uint64_t>> distances_;
 };
 
-// The rigorous bound on |t - g| an element, for each of trial.tensors; an empty entry where the formula gives
-// none.
+// The rigorous bound on |t - g| an element, for each of trial.tensors: the largest over the legal algorithms;
+// an empty entry where the formula gives none.
 std::vector<std::vector<double>> rigorous_bounds(const Op& op, const Trial& trial,
                                                  Approximations approximate);
 

@@ -5,6 +5,7 @@
 #include "harness/numerics/bulk.h"
 #include "harness/numerics/ulp.h"
 #include "harness/run/describe.h"
+#include "harness/run/earned_nan.h"
 #include "harness/run/execute.h"
 
 #include <algorithm>
@@ -353,6 +354,7 @@ Result<Trial> run_trial(Kernel& kernel, const Case& test_case) {
     golden.number = Instrument::Number::golden;
     trial.golden = evaluate_tested(kernel.op(), trial, golden);
     trial.reference = evaluate_tested(kernel.op(), trial, {});
+    expect_earned_nans(kernel.op(), trial, trial.reference, {});
     trial.target.resize(trial.tensors.size());
   }
   Assessment(kernel, test_case, trial).run(std::move(execution));

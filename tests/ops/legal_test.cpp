@@ -47,6 +47,35 @@ TEST(Legal, TheNumberOfTermsMayComeAsAReciprocal) {
   EXPECT_EQ(first(subnormal, "y", "terms_scaled"), 0x4p-149);
 }
 
+// One query, two keys, v = (0, 1): the second key's weight.
+double second_weight(std::vector<double> q, const std::vector<double>& k, std::string_view algorithm) {
+  const auto d = static_cast<std::int64_t>(q.size());
+  OwnedProblem problem(*find_op("attention"), Pass::forward, DType::f32, {1, 1, 1, 2, d});
+  std::vector<double> v(static_cast<std::size_t>(2 * d), 0);
+  v[static_cast<std::size_t>(d)] = 1;
+  problem.set("q", q).set("k", k).set("v", v);
+  return first(problem, "out", algorithm);
+}
+
+TEST(Legal, AQueryMayBeScaledBeforeItsProductWithTheKeys) {
+  // 13 * 7 - 7 * 13 = 0, but the float nearest to 13 / sqrt(2) times 7 falls short of the one nearest to 7 /
+  // sqrt(2) times 13 by 2^-17: 2^22 times as much is a score of -32.
+  const double huge = 0x1p22;
+  const std::vector<double> q{13, 7}, k{0, 0, 7 * huge, -13 * huge};
+  EXPECT_EQ(second_weight(q, k, "two_pass"), 0.5);
+  EXPECT_EQ(second_weight(q, k, "online"), 0.5);
+  EXPECT_NEAR(second_weight(q, k, "online, query scaled"), std::exp(-32), 1e-16);
+}
+
+TEST(Legal, AnExponentialMayBeAPowerOfTwoOfTheScaledQuery) {
+  // The float nearest to log2(e) is 1.44269502163; times 2^20 it is 1512775.375, times 2^20 - 1 it is
+  // 1512773.9323, between floats 1/8 apart: 1512773.875. 2^-1.5 against 1 in place of exp(-1).
+  const std::vector<double> q{1}, k{0x1p20, 0x1p20 - 1};
+  EXPECT_NEAR(second_weight(q, k, "two_pass"), 0.26894142, 1e-7);
+  EXPECT_NEAR(second_weight(q, k, "online, query scaled"), 0.26894142, 1e-7); // 1 / sqrt(1)
+  EXPECT_NEAR(second_weight(q, k, "online, query scaled, exp2"), 0.26120387, 1e-7);
+}
+
 TEST(Legal, ProductsMayBeTakenInAnotherOrder) {
   // silu'(-17) = s (1 - 17 (1 - s)), s = 4.1e-8: 1e-38 s is 0.3 of the smallest subnormal, and rounds to 0.
   OwnedProblem problem(*find_op("silu"), Pass::backward, DType::f32, {1});

@@ -1,4 +1,5 @@
 // Right kernels on inputs at the edge of what their formula can do: none may be accused, whatever the seed.
+#include "harness/base/files.h"
 #include "harness/device/cpu/cpu_device.h"
 #include "harness/inputs/space.h"
 #include "harness/run/judge.h"
@@ -6,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
+#include <utility>
 #include <vector>
 
 namespace assay {
@@ -53,6 +56,40 @@ TEST(Accusation, OnlineAttentionWithTheLargestValues) {
   }
   EXPECT_EQ(cases, 180);
   EXPECT_GT(overflowed, 0) << "no case came near what is tested here";
+}
+
+std::optional<Judgement> judged_case(const char* file) {
+  const auto device = make_cpu_device();
+  const auto text = read_file(file);
+  if (!device || !text) return std::nullopt;
+  const auto test_case = parse_case(*text, file);
+  if (!test_case) return std::nullopt;
+  const auto kernel = Kernel::load(test_case->manifest, **device);
+  if (!kernel) return std::nullopt;
+  auto judged = judge(**kernel, *test_case);
+  if (!judged) return std::nullopt;
+  for (const Finding& finding : judged->findings) ADD_FAILURE() << file << ": " << finding.message;
+  return *std::move(judged);
+}
+
+// On these a right kernel was accused once: it is still a suspect, which confirmation explains.
+TEST(Accusation, ScaledQueriesAreSuspectsThatAreExplained) {
+  for (const char* file : {"corpus/attention_f16_overflow.fixed/scaled_query_no_longer_cancels.case",
+                           "corpus/known_right/scaled_query_no_longer_cancels.case",
+                           "corpus/known_right/exp2_of_scaled_scores.case"}) {
+    const auto judged = judged_case(file);
+    ASSERT_TRUE(judged) << file;
+    EXPECT_FALSE(judged->lucky.empty()) << file << ": no suspect, so nothing is tested";
+  }
+}
+
+// bf16 gradients times silu(10) = 9.99955, which is beside 10: most products that a factor of 10 would put
+// onto ties are rounded down, by every kernel that does not round the factor first.
+TEST(Accusation, OneGateIsOneRounding) {
+  const auto judged = judged_case("corpus/swiglu_one_wave.fixed/one_gate_is_one_rounding.case");
+  ASSERT_TRUE(judged);
+  ASSERT_EQ(judged->trial.tensors.size(), 2u);
+  EXPECT_LT(statistics_of(judged->trial, 1).target_bias.mean, -0.1) << "nothing is tested";
 }
 
 } // namespace

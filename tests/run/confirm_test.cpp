@@ -1,8 +1,11 @@
 #include "harness/run/confirm.h"
+#include "harness/run/earned_nan.h"
 #include "harness/run/envelope.h"
 #include "tests/run/softmax_fixture.h"
 
 #include <gmock/gmock.h>
+
+#include <limits>
 
 namespace assay::testing {
 namespace {
@@ -33,6 +36,42 @@ TEST(Envelope, HoldsEveryInstrumentTheMethodNames) {
   EXPECT_GT(tiles, 0);
   EXPECT_GT(strided, 0);
   EXPECT_GT(lanes, 0);
+}
+
+TEST(Envelope, EveryAlgorithmHasDrawsOfNoise) {
+  const SoftmaxOnFake fake(right_softmax);
+  const auto trial = run_trial(*fake.kernel, fake.make_case(2, 64));
+  ASSERT_TRUE(trial);
+  const OpInfo& op = find_op("attention")->info();
+  std::vector<int> draws(op.algorithms.size());
+  for (const Instrument& instrument : envelope_instruments(op, fake.kernel->manifest(), trial->plan, false))
+    draws[static_cast<std::size_t>(instrument.algorithm)] += instrument.number == Instrument::Number::noise;
+  EXPECT_THAT(draws, ::testing::ElementsAre(4, 4, 4, 4));
+}
+
+TEST(Envelope, NaNThatNothingExplainsIsOurOwnFault) {
+  const SoftmaxOnFake fake(right_softmax);
+  auto trial = run_trial(*fake.kernel, fake.make_case(2, 64));
+  ASSERT_TRUE(trial);
+  std::vector<double> values = trial->reference[0].value;
+  EXPECT_EQ(unearned_nan(*trial, 0, values), -1);
+  values[70] = std::numeric_limits<double>::infinity(); // may be the overflow of a store
+  EXPECT_EQ(unearned_nan(*trial, 0, values), -1);
+  values[70] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(unearned_nan(*trial, 0, values), 70);
+
+  trial->golden[0].formula_overflows.assign(values.size(), 0);
+  trial->golden[0].formula_overflows[70] = 1;
+  EXPECT_EQ(unearned_nan(*trial, 0, values), -1) << "the formula overflows there";
+  trial->golden[0].formula_overflows[70] = 0;
+  const auto extreme = run_trial(*fake.kernel, fake.make_case(2, 64, "constant(value=1e-30)"));
+  ASSERT_TRUE(extreme);
+  EXPECT_EQ(unearned_nan(*extreme, 0, values), -1) << "squares underflow there";
+
+  trial->reference[0].value = values;
+  EXPECT_EXIT(expect_earned_nans(fake.kernel->op(), *trial, trial->reference, {}),
+              ::testing::ExitedWithCode(70),
+              "operator softmax: y\\[1,6\\] is NaN evaluated as 'sequential, two_pass'");
 }
 
 TEST(Envelope, NeverShrinks) {

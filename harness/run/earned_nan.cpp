@@ -1,0 +1,51 @@
+#include "harness/run/earned_nan.h"
+
+#include "harness/base/check.h"
+#include "harness/run/analysis.h"
+#include "harness/run/describe.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace assay {
+
+namespace {
+
+constexpr double high = 0x1p40, low = 0x1p-40;
+
+bool has_extremes(const Trial& trial, std::size_t i) {
+  if (std::ranges::any_of(trial.golden[i].magnitude, [](double m) { return !(m < high); })) return true;
+  return std::ranges::any_of(trial.inputs, [](const Tensor& input) {
+    if (!is_float(input.dtype) || input.bytes.empty()) return false;
+    return std::ranges::any_of(
+        widen(input), [](double x) { return !(std::fabs(x) < high) || (x != 0 && std::fabs(x) < low); });
+  });
+}
+
+} // namespace
+
+std::int64_t unearned_nan(const Trial& trial, std::size_t i, std::span<const double> values) {
+  const Evaluated& golden = trial.golden[i];
+  const auto unearned = [&](std::size_t k) {
+    return std::isnan(values[k]) && std::isfinite(golden.value[k]) &&
+           (golden.formula_overflows.empty() || golden.formula_overflows[k] == 0);
+  };
+  for (std::size_t k = 0; k < values.size(); ++k)
+    if (unearned(k)) return has_extremes(trial, i) ? -1 : static_cast<std::int64_t>(k);
+  return -1;
+}
+
+void expect_earned_nans(const Op& op, const Trial& trial, std::span<const Evaluated> evaluated,
+                        const Instrument& instrument) {
+  for (std::size_t i = 0; i < evaluated.size(); ++i) {
+    const TensorReport& report = trial.tensors[i];
+    const std::int64_t element = unearned_nan(trial, i, evaluated[i].value);
+    ASSAY_CHECK(element < 0,
+                "operator {}: {} is NaN evaluated as '{}', where the golden is {} and nothing overflows",
+                op.info().name, element_text(report.name, report.shape, element),
+                name_of(instrument, op.info(), report.pass),
+                value_text(trial.golden[i].value[static_cast<std::size_t>(element)]));
+  }
+}
+
+} // namespace assay
