@@ -72,6 +72,7 @@ extern "C" __global__ void judge(const unsigned char* slots, u64 slot_bytes, dou
 
 constexpr std::size_t cases = 8192, slot_bytes = 8192;
 constexpr int repeats = 5;
+constexpr unsigned never = ~0u; // a graph
 
 template <class T> void exit_on_error(const Result<T>& result) {
   if (result) return;
@@ -135,59 +136,82 @@ Batch batch_of(const Shape& shape, const std::shared_ptr<Program>& program) {
   return batch;
 }
 
-// The time of a submit, once graphs are made; as counters: us a case, and of the first submit, which makes
-// them.
-void measure(benchmark::State& state, const Shape& shape) {
-  CudaOptions options;
-  options.cache_dir = default_cache_dir();
-  options.batch = shape.tuning;
-  const auto device = value_or_exit(make_cuda_device(*value_or_exit(cuda::load_driver()), options));
-  auto& batches = dynamic_cast<BatchDevice&>(*device);
-  exit_on_error(batches.open_batch(batch_of(shape, value_or_exit(device->load(ptx())))));
-  std::vector<std::uint64_t> given(cases);
-  for (std::size_t i = 0; i < cases; ++i) given[i] = i;
-  const auto submit = [&] {
-    const auto begin = std::chrono::steady_clock::now();
-    exit_on_error(batches.submit(std::as_bytes(std::span(given)), cases));
-    const BatchOutcome outcome = value_or_exit(batches.collect());
-    ASSAY_CHECK(outcome.done, "{}", outcome.why);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  };
-  state.counters["first_us"] = 1e6 * submit() / cases;
-  double all = 0;
-  for (auto _ : state) {
-    const double seconds = submit();
-    state.SetIterationTime(seconds);
-    all += seconds;
+class Batches {
+ public:
+  explicit Batches(const Shape& shape) {
+    CudaOptions options;
+    options.cache_dir = default_cache_dir();
+    options.batch = shape.tuning;
+    device_ = value_or_exit(make_cuda_device(*value_or_exit(cuda::load_driver()), options));
+    batch_ = batch_of(shape, value_or_exit(device_->load(ptx())));
+    open();
+    for (std::size_t i = 0; i < cases; ++i) given_[i] = i;
   }
-  state.counters["us_a_case"] = 1e6 * all / repeats / cases;
-  state.counters["us_a_launch"] = 1e6 * all / repeats / cases / shape.launches;
+  void open() { exit_on_error(batches().open_batch(batch_)); }
+  void submit() {
+    exit_on_error(batches().submit(std::as_bytes(std::span(given_)), cases));
+    const BatchOutcome outcome = value_or_exit(batches().collect());
+    ASSAY_CHECK(outcome.done, "{}", outcome.why);
+  }
+
+ private:
+  BatchDevice& batches() { return dynamic_cast<BatchDevice&>(*device_); }
+
+  std::unique_ptr<Device> device_;
+  Batch batch_;
+  std::vector<std::uint64_t> given_ = std::vector<std::uint64_t>(cases);
+};
+
+// reopened: each iteration opens the batch anew, as a burst does, and submits once.
+void measure(benchmark::State& state, const Shape& shape, bool reopened) {
+  Batches batches(shape);
+  batches.submit();
+  if (!reopened) batches.submit();
+  const auto begin = std::chrono::steady_clock::now();
+  for (auto _ : state) {
+    if (reopened) batches.open();
+    batches.submit();
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  state.counters["us_a_case"] = 1e6 * seconds / repeats / cases;
+  state.counters["us_a_launch"] = 1e6 * seconds / repeats / cases / shape.launches;
 }
 
-void add(const std::string& name, const Shape& shape) {
-  benchmark::RegisterBenchmark(name.c_str(), [shape](benchmark::State& state) { measure(state, shape); })
-      ->UseManualTime()
+void add(const std::string& name, const Shape& shape, bool reopened = false) {
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [=](benchmark::State& state) { measure(state, shape, reopened); })
+      ->UseRealTime()
       ->Iterations(repeats)
       ->Unit(benchmark::kMillisecond);
 }
 
+// Launches alone, of graphs that are there; whole cases by lanes, waves, twins; and with a batch opened for
+// every submit, by when a graph is made.
 void add_all() {
   const cuda::BatchTuning usual;
   for (const int launches : {1, 3}) {
     for (const unsigned streams : {1u, 4u, 8u, 16u})
       add(fmt::format("{} launches/streams:{}", launches, streams),
-          {.launches = launches, .tuning = {usual.lanes, streams, 1, false}});
+          {.launches = launches, .tuning = {usual.lanes, streams, 1, never}});
     for (const unsigned chains : {1u, 4u, 8u, 16u, 32u, 64u, 128u})
       add(fmt::format("{} launches/chains:{}", launches, chains),
-          {.launches = launches, .tuning = {usual.lanes, usual.streams, chains, true}});
+          {.launches = launches, .tuning = {usual.lanes, usual.streams, chains, 0}});
   }
   for (const unsigned lanes : {1u, 2u, 3u, 4u})
     for (const unsigned chains : {8u, 32u})
       add(fmt::format("whole case of 3 launches/lanes:{}/chains:{}", lanes, chains),
-          {.launches = 3, .judged = true, .tuning = {lanes, usual.streams, chains, true}});
+          {.launches = 3, .judged = true, .tuning = {lanes, usual.streams, chains, 0}});
   for (const std::uint32_t wave : {128u, 256u, 1024u, 2048u})
     add(fmt::format("whole case of 3 launches/wave:{}", wave), {.launches = 3, .judged = true, .wave = wave});
   add("whole case of 3 launches/one in 16 a twin", {.launches = 3, .judged = true, .wave = 512, .twins = 32});
+  for (const std::uint32_t wave : {128u, 256u, 512u, 1024u, 2048u})
+    for (const unsigned plain : {0u, 1u, never}) {
+      Shape shape{.launches = 3, .judged = true, .wave = wave};
+      shape.tuning.plain_waves = plain;
+      add(fmt::format("whole case of 3 launches, opened anew/wave:{}/{}", wave,
+                      plain == never ? "no graphs" : fmt::format("plain_waves:{}", plain)),
+          shape, true);
+    }
 }
 
 } // namespace

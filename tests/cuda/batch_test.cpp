@@ -139,13 +139,18 @@ TEST_F(BatchTest, FromItsSecondWholeWaveOnALaneLaunchesAGraph) {
   open_batch(sums(4, 1, 7));
   expect_sums(outcome_of(8), 8, 7);
   EXPECT_EQ(fake_counts().graphs, 5);
+  options.batch.plain_waves = 0;
+  open();
+  open_batch(sums(4, 1));
+  expect_sums(outcome_of(9), 9);
+  EXPECT_EQ(fake_counts().graphs, 7);
 }
 
 TEST_F(BatchTest, AnyNumberOfChainsLanesAndStreamsGivesTheSame) {
   for (const unsigned lanes : {1u, 2u, 4u})
     for (const unsigned streams : {1u, 3u, 16u})
       for (const unsigned chains : {1u, 2u, 64u}) {
-        options.batch = {lanes, streams, chains, true};
+        options.batch = {lanes, streams, chains, 1};
         open();
         open_batch(sums(8, 3));
         expect_sums(outcome_of(50), 50);

@@ -199,7 +199,7 @@ Status BatchRunner::queue_wave(std::size_t index, const Wave& wave, const Stagin
     StreamFan fan(driver_, streams_[index]);
     if (!group.chains)
       status = queue_single(lane, stream, wave, group.first);
-    else if (whole && lane.warm && order_.tuning.graphs)
+    else if (whole && lane.waves >= order_.tuning.plain_waves)
       status = queue_graph(lane, stream, wave, i);
     else
       status = queue_chains(fan, lane, wave, group);
@@ -211,7 +211,7 @@ Status BatchRunner::queue_wave(std::size_t index, const Wave& wave, const Stagin
     status = driver_.queue_to_host(memory_.staging() + staging.results[i] + wave.first * bytes,
                                    lane.base + layout_.results[i], wave.cases * bytes, stream);
   }
-  lane.warm = lane.warm || whole;
+  lane.waves += whole ? 1 : 0;
   return status;
 }
 

@@ -45,7 +45,7 @@ class BatchRunner {
   };
   struct Lane {
     Address base = 0;
-    bool warm = false;                                     // has run a whole wave of this batch
+    unsigned waves = 0;                                    // whole ones so far, of this batch
     std::map<std::size_t, std::unique_ptr<Handle>> graphs; // executable, by group
   };
   struct Stopwatch;
