@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <malloc.h>
 #include <unistd.h>
 
 namespace {
@@ -33,7 +34,8 @@ std::optional<std::string> from_environment(const char* name) {
 // libFuzzer's defaults are for bytes that grow from nothing; a case's text has its size from the start.
 void add_default_flags(int* argc, char*** argv) {
   static std::vector<std::string> defaults = {"-max_len=" + std::to_string(assay::max_case_text),
-                                              "-len_control=0", "-rss_limit_mb=500", "-timeout=300"};
+                                              "-len_control=0", "-rss_limit_mb=500", "-timeout=300",
+                                              "-print_funcs=0"}; // by a symbolizer of 80 MB, in each worker
   static std::vector<char*> args;
   args.assign(*argv, *argv + *argc);
   for (std::string& flag : defaults) {
@@ -44,6 +46,13 @@ void add_default_flags(int* argc, char*** argv) {
   *argc = static_cast<int>(args.size());
   args.push_back(nullptr);
   *argv = args.data();
+}
+
+// Large blocks go back to the system when they are freed. By default glibc keeps all that are no larger than
+// one freed before, and so the largest case decides for good what the process holds.
+void bound_memory() {
+  ::mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 4 << 20);
 }
 
 bool has_flag(int argc, char** argv, std::string_view name) {
@@ -81,6 +90,7 @@ std::size_t put(const std::string& text, std::uint8_t* out) {
 extern "C" {
 
 __attribute__((visibility("default"))) int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  bound_memory();
   if (has_flag(*argc, *argv, "-help")) return 0;
   const auto kernel = from_environment("ASSAY_KERNEL");
   if (!kernel) give_up("set ASSAY_KERNEL to the path of a kernel.toml (-help=1 lists libFuzzer's flags)", 2);

@@ -78,7 +78,8 @@ bool Worker::over() const {
 // Between cases, so that a turn's end is no part of a case's time.
 void Worker::wait_for_turn() {
   if (!status_ || (*status_)->pause == 0) return;
-  ::malloc_trim(0); // nearly all of a campaign's workers wait at any time, and need little meanwhile
+  device_->release_all(); // nearly all of a campaign's workers wait at any time, and need little meanwhile
+  ::malloc_trim(0);
   (*status_)->wait_for_turn();
 }
 

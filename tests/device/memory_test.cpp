@@ -1,5 +1,7 @@
 #include "tests/device/kernel_fixture.h"
 
+#include <malloc.h>
+
 namespace assay::cpu::testing {
 namespace {
 
@@ -297,6 +299,34 @@ TEST_F(Memories, AbsurdBuffersAreRefused) {
   EXPECT_FALSE(engine_.allocate({.name = "x", .shape = {-1}}, {}).has_value());
   EXPECT_FALSE(engine_.allocate({.name = "x", .shape = {2}, .strides = {-1}}, {}).has_value());
   EXPECT_TRUE(engine_.allocate({.name = "x", .shape = {0, huge}}, {}).has_value());
+}
+
+std::size_t bytes_in_use() {
+  const struct mallinfo2 about = ::mallinfo2();
+  return about.uordblks + about.hblkhd;
+}
+
+// Its buffers, the records of who wrote and read them, and the segments of its 32,768 warps.
+TEST_F(Memories, WhatALargeCaseNeededIsGivenBack) {
+  const auto run_one = [&](std::int64_t elements) {
+    engine_.release_all();
+    const BufferId y = buffer("y", BufferRole::output, DType::f32, {elements});
+    const auto write = [](Warp* warp) {
+      store(warp, warp->alive, element<float>(warp, 0, [&](unsigned l) { return global_thread(warp, l); }),
+            each([](unsigned) { return 1.0f; }), 41);
+    };
+    EXPECT_THAT(
+        run(write, {.grid = {static_cast<std::uint64_t>(elements / 256)}, .block = {256}}, {y}).faults,
+        IsEmpty());
+  };
+  run_one(256);
+  engine_.release_all();
+  const std::size_t before = bytes_in_use();
+  run_one(1 << 20);
+  EXPECT_GT(bytes_in_use(), before + (std::size_t{12} << 20)) << "or this shows nothing";
+  engine_.release_all();
+  EXPECT_LT(bytes_in_use(), before + (std::size_t{1} << 20));
+  run_one(256);
 }
 
 } // namespace

@@ -8,11 +8,20 @@
 
 namespace assay::cpu {
 
+// Storage is used again by the next case, so that a small one allocates nothing; a larger piece is given
+// back, for otherwise the largest case would decide for good what a process holds.
+inline constexpr std::size_t kept_bytes = std::size_t{128} << 10;
+
+template <class T> void give_back(std::vector<T>& storage) {
+  if (storage.capacity() * sizeof(T) > kept_bytes) std::vector<T>().swap(storage);
+}
+
 class ByteBits {
  public:
   // `bytes` bits, all equal to `value`; the storage is kept when it is large enough.
   void assign(std::size_t bytes, bool value) { words_.assign(bytes / 64 + 2, value ? ~std::uint64_t{0} : 0); }
   void clear() { words_.clear(); }
+  void give_back() { ::assay::cpu::give_back(words_); }
   bool empty() const { return words_.empty(); }
   const std::uint64_t* words() const { return words_.data(); }
   std::uint64_t* words() { return words_.data(); }

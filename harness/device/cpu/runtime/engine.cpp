@@ -50,7 +50,10 @@ Result<BufferId> Engine::allocate(const BufferSpec& spec, std::span<const std::b
   return state_->memory.allocate(spec, dense, state_->checks.undefined);
 }
 void Engine::fill_zero(BufferId buffer) { state_->memory.fill_zero(buffer); }
-void Engine::release_all() { state_->memory.release_all(); }
+void Engine::release_all() {
+  state_->memory.release_all();
+  state_->launch.segments.forget();
+}
 Result<void> Engine::read(BufferId buffer, std::span<std::byte> dense) const {
   state_->memory.read(buffer, dense);
   return {};

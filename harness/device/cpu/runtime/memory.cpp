@@ -125,7 +125,16 @@ Result<BufferId> Memory::allocate(const BufferSpec& spec, std::span<const std::b
 }
 
 void Memory::release_all() {
-  for (std::size_t i = 0; i < buffer_count_; ++i) buffers_[first_buffer_slot + i] = &nothing_;
+  for (std::size_t i = 0; i < buffer_count_; ++i) {
+    buffers_[first_buffer_slot + i] = &nothing_;
+    Region& region = *buffer_pool_[i];
+    region.data = nullptr;
+    region.undefined = nullptr;
+    region.undefined_bits.give_back();
+    region.tainted.give_back();
+    region.race_shadow.give_back();
+    give_back(buffer_storage_[i]);
+  }
   buffer_count_ = 0;
   buffer_bytes_ = 0;
   ++generation_;

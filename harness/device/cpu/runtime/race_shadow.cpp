@@ -1,5 +1,7 @@
 #include "harness/device/cpu/runtime/race_shadow.h"
 
+#include "harness/device/cpu/runtime/byte_bits.h"
+
 #include <algorithm>
 
 namespace assay::cpu {
@@ -12,6 +14,11 @@ void split(std::vector<AccessRecord>& records, std::size_t old_count, std::size_
 }
 
 } // namespace
+
+void RaceShadow::give_back() {
+  cpu::give_back(writes);
+  if (writes.empty()) std::vector<AccessRecord>().swap(reads); // never fewer than writes
+}
 
 void RaceShadow::prepare(std::size_t bytes, unsigned log2_size, std::uint32_t current_generation) {
   if (generation != current_generation) {

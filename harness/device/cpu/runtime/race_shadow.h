@@ -31,6 +31,7 @@ struct RaceShadow {
 
   // A new owner of the memory; the records are stale by their segments.
   void start() { shift = unset; }
+  void give_back();
   // Makes room for `bytes` at a granule of at most 2^log2_size; records split with their granule.
   void prepare(std::size_t bytes, unsigned log2_size, std::uint32_t current_generation);
 };

@@ -9,6 +9,7 @@ namespace assay::cpu {
 namespace {
 
 std::uint64_t key_of(std::uint64_t block, std::uint32_t warp) { return block * 64 + warp; }
+constexpr std::size_t kept_buckets = kept_bytes / sizeof(void*);
 constexpr std::uint32_t whole_block = 33; // key: all of the block's segments below the value
 
 void raise(std::unordered_map<std::uint64_t, std::uint32_t>& map, std::uint64_t key, std::uint32_t value) {
@@ -21,8 +22,17 @@ void add_once(std::vector<std::uint32_t>& list, std::uint32_t value) {
 
 } // namespace
 
-void Segments::start_launch() {
+void Segments::forget() {
   segments_.clear();
+  give_back(segments_);
+  objects_.clear();
+  give_back(objects_);
+  if (by_location_.bucket_count() > kept_buckets) by_location_ = {};
+  by_location_.clear();
+}
+
+void Segments::start_launch() {
+  forget();
   if (next_ > max_segment_number / 2) {
     next_ = 1;
     ++generation_;
@@ -30,8 +40,6 @@ void Segments::start_launch() {
   floor_ = next_;
   several_in_grid_ = 0;
   fenced_ = gave_up_ = false;
-  objects_.clear();
-  by_location_.clear();
 }
 
 void Segments::make_room() {

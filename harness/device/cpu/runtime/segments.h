@@ -43,6 +43,7 @@ struct SyncObject {
 class Segments {
  public:
   void start_launch();
+  void forget(); // what the last launch left
   // First segment that belongs to this launch and is not forgotten.
   std::uint32_t floor() const { return floor_; }
   std::uint32_t next() const { return next_; }
