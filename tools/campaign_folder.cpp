@@ -108,4 +108,15 @@ Result<std::size_t> mend_corpus(const fs::path& folder) {
   return broken;
 }
 
+Result<BrokenUnits> broken_units(const fs::path& corpus) {
+  ASSAY_TRY(const auto files, Corpus(corpus).files());
+  BrokenUnits broken;
+  for (const fs::path& file : files) {
+    const auto text = read_file(file);
+    const auto parsed = text ? parse_case(*text, file.string()) : std::unexpected(text.error());
+    if (!parsed && broken.count++ == 0) broken.first = to_string(parsed.error());
+  }
+  return broken;
+}
+
 } // namespace assay

@@ -54,4 +54,11 @@ void remove_leftovers(const std::filesystem::path& folder);
 // Returns how many there were.
 Result<std::size_t> mend_corpus(const std::filesystem::path& folder);
 
+// Files of a corpus that are no case: a search leaves them out.
+struct BrokenUnits {
+  std::size_t count = 0;
+  std::string first; // what is wrong with one of them, and where
+};
+Result<BrokenUnits> broken_units(const std::filesystem::path& corpus);
+
 } // namespace assay

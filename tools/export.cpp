@@ -1,6 +1,5 @@
 // assay export: a case as a file for people without Assay.
 #include "fuzz/open_device.h"
-#include "harness/base/files.h"
 #include "harness/export/exported.h"
 #include "harness/run/replay.h"
 #include "tools/case_file.h"
@@ -40,7 +39,7 @@ Outcome run_export(const ExportArguments& arguments) {
       judgement.findings.empty() ? kernel->manifest().name : to_string(judgement.findings.front().signature);
   const std::string file = arguments.out.empty() ? name + "." + arguments.format : arguments.out;
   ASSAY_TRY_VOID(check_writable(file));
-  ASSAY_TRY_VOID(write_file(file, bytes));
+  ASSAY_TRY_VOID(write_output(file, bytes));
   fmt::print("{}\n{}\n", title_of(exported),
              advice(arguments.format, file, kernel->manifest().source.extension() == ".ptx"));
   return 0;

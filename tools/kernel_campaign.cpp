@@ -73,6 +73,12 @@ Result<void> KernelCampaign::prepare(unsigned workers) {
   if (broken > 0)
     console_->note(fmt::format("assay: {}: {} half-written, removed", kernel_->corpora.front().string(),
                                counted(broken, "unit")));
+  for (const fs::path& corpus : kernel_->corpora) {
+    ASSAY_TRY(const BrokenUnits left_out, broken_units(corpus));
+    if (left_out.count > 0)
+      console_->note(fmt::format("assay: {}: {} left out, being no case: {}", corpus.string(),
+                                 counted(left_out.count, "file"), left_out.first));
+  }
   const auto taken_up = interrupted_one();
   const bool resumes = taken_up.has_value();
   if (const auto before = folder_.read()) record_.units = before->units;

@@ -22,6 +22,14 @@ std::string message_of(const std::exception& error) {
   return assay::one_line(std::move(text));
 }
 
+// An option that does not exist is told before one that is missing.
+std::string problem_of(const CLI::ParseError& error, const std::vector<CLI::App*>& commands) {
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !commands.empty())
+    if (const auto unknown = commands.front()->remaining(true); !unknown.empty())
+      return message_of(CLI::ExtrasError(unknown));
+  return message_of(error);
+}
+
 int run(int argc, char** argv) {
   assay::Invocation invocation;
   CLI::App app("Finds the inputs on which a GPU kernel computes the wrong numbers.", "assay");
@@ -49,11 +57,11 @@ int run(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error); // --help, --version
     const auto commands = app.get_subcommands();
     const bool no_such_command = argc > 1 && argv[1][0] != '-' && commands.empty();
-    return fail(
-        fmt::format("{} (assay {}--help shows how it is called)",
-                    no_such_command ? fmt::format("there is no command '{}'", argv[1]) : message_of(error),
-                    commands.empty() ? "" : commands.front()->get_name() + " "),
-        2);
+    return fail(fmt::format("{} (assay {}--help shows how it is called)",
+                            no_such_command ? fmt::format("there is no command '{}'", argv[1])
+                                            : problem_of(error, commands),
+                            commands.empty() ? "" : commands.front()->get_name() + " "),
+                2);
   }
   if (!invocation.outcome) {
     const assay::Error& error = invocation.outcome.error();

@@ -3,7 +3,6 @@
 
 #include "fuzz/open_device.h"
 #include "fuzz/same_fault.h"
-#include "harness/base/files.h"
 #include "harness/run/judge.h"
 #include "harness/run/replay.h"
 #include "tools/case_file.h"
@@ -52,7 +51,7 @@ Outcome run_minimize(const MinimizeArguments& arguments) {
   if (arguments.out.empty()) {
     fmt::print("{}", text);
   } else {
-    ASSAY_TRY_VOID(write_file(arguments.out, text));
+    ASSAY_TRY_VOID(write_output(arguments.out, text));
   }
   return 0;
 }

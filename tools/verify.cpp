@@ -2,7 +2,6 @@
 #include "harness/run/verify.h"
 
 #include "fuzz/open_device.h"
-#include "harness/base/files.h"
 #include "harness/report/verify.h"
 #include "tools/command.h"
 #include "tools/console.h"
@@ -69,7 +68,7 @@ Outcome run_verify(const VerifyArguments& arguments) {
     for (const VerifyReport& report : reports)
       fmt::print("{:<40} {} ({:.1f} s)\n", report.kernel, name_of(report.verdict), report.seconds);
   }
-  if (!arguments.json.empty()) ASSAY_TRY_VOID(write_file(arguments.json, verify_json(reports)));
+  if (!arguments.json.empty()) ASSAY_TRY_VOID(write_output(arguments.json, verify_json(reports)));
   return exit_code(verdict);
 }
 

@@ -30,7 +30,13 @@ TEST(SeveralKernels, ShareTheTimeAndEachFaultIsTold) {
   const ProgramRun run =
       run_assay({"fuzz", "kernels/softmax/kernel.toml", "kernels/softmax_naive/kernel.toml",
                  "kernels/faulty/max_starts_at_zero/kernel.toml", "--time", "12", "--jobs", "1", "--out",
-                 folder / "findings", "--json", folder / "fuzz.json"});
+                 folder / "findings", "--json", folder / "fuzz.json"},
+                {.while_running = [](int pid) {
+                  wait_for_workers(pid, 3);
+                  std::this_thread::sleep_for(milliseconds(1500));
+                  for (const int worker : children_of(pid))
+                    EXPECT_TRUE(children_of(worker).empty()) << "a process that no one counts or ends";
+                }});
   EXPECT_EQ(run.exit, 1) << run.out << run.err;
   EXPECT_LT(run.seconds, 40);
   const json report = json::parse(slurp(folder / "fuzz.json"));
@@ -192,6 +198,22 @@ TEST(Resume, TheSameCommandGoesOnAndAnotherBeginsAnew) {
   EXPECT_NEAR(json::parse(slurp(folder / "fuzz.json"))["seconds"].get<double>(), 3, 1);
 }
 
+TEST(Usage, AnOptionThatDoesNotExistIsToldBeforeOneThatIsMissing) {
+  const ProgramRun run = run_assay({"fuzz", "--bogus"});
+  EXPECT_EQ(run.exit, 2);
+  EXPECT_THAT(run.err, HasSubstr("not expected: --bogus"));
+  EXPECT_THAT(run_assay({"fuzz"}).err, HasSubstr("kernel is required"));
+}
+
+TEST(Seeds, ThatAreNoCaseAreCountedAndLeftOut) {
+  const TemporaryFolder folder;
+  const std::string broken = folder.write("corpus/notes.case", "assay-case 1\nhalf");
+  const ProgramRun run = run_assay({"fuzz", "kernels/relu/kernel.toml", "--runs", "20", "--jobs", "1",
+                                    "--corpus", folder / "corpus", "--out", folder / "findings"});
+  EXPECT_EQ(run.exit, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("/corpus: 1 file left out, being no case: " + broken + ":2"));
+}
+
 TEST(OutputFile, InAMissingFolderIsToldOf) {
   const TemporaryFolder folder;
   const ProgramRun run =
@@ -199,6 +221,11 @@ TEST(OutputFile, InAMissingFolderIsToldOf) {
   EXPECT_EQ(run.exit, 0) << run.out << run.err;
   EXPECT_THAT(run.err, HasSubstr("made the folder " + (folder / "new/deep")));
   EXPECT_TRUE(fs::exists(folder / "new/deep/replay.json"));
+  const ProgramRun exported =
+      run_assay({"export", "corpus/softmax_no_max/softmax_no_max-forward-y-structure.case", "--format", "py",
+                 "--out", folder / "other/reproducer.py"});
+  EXPECT_EQ(exported.exit, 0) << exported.err;
+  EXPECT_THAT(exported.err, HasSubstr("made the folder " + (folder / "other")));
 }
 
 } // namespace

@@ -149,6 +149,21 @@ TEST(MendCorpus, RemovesHalfWrittenUnitsAndLeavesWhatPeopleNamed) {
   EXPECT_TRUE(fs::exists(folder / "mine.case"));
 }
 
+TEST(BrokenUnits, AreCountedAndTheFirstIsNamed) {
+  const TemporaryFolder folder;
+  folder.write("a.case", testing::slurp(testing::checkout() /
+                                        "corpus/softmax_no_max/softmax_no_max-forward-y-structure.case"));
+  const auto none = broken_units(folder.path());
+  ASSERT_TRUE(none);
+  EXPECT_EQ(none->count, 0u);
+  const std::string first = folder.write("b.case", "assay-case 1\nhalf");
+  folder.write("deeper/c.case", "nothing of the kind");
+  const auto two = broken_units(folder.path());
+  ASSERT_TRUE(two);
+  EXPECT_EQ(two->count, 2u);
+  EXPECT_TRUE(two->first.starts_with(first + ":2")) << two->first;
+}
+
 TEST(Screen, HasALineAKernelAndTheTotals) {
   KernelSummary softmax, naive;
   softmax.report.kernel = "softmax";
