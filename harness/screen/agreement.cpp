@@ -10,8 +10,9 @@ namespace assay {
 
 namespace {
 
-constexpr double record_rounding = 0x1p-22; // of floats that hold what was computed in double, twice over
-constexpr double record_floor = 0x1p-125;   // what they cannot tell from 0
+constexpr double record_rounding =
+    0x1p-19;                              // of errors of which 20 bits are kept (device/errors.h), twice over
+constexpr double record_floor = 0x1p-125; // what they cannot tell from 0
 
 bool must_be_seen(const Violation& violation, const JudgeFacts& facts, const Trial& trial) {
   switch (violation.signature.kind) {

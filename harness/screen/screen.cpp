@@ -156,15 +156,14 @@ Result<Burst> Screen::burst(const Case& parent, const CaseSpace& space, const Bu
     part.first = before.first + before.count;
     part.parent = before.cases() == 0 && of_parent.size() == parent.inputs.size();
     const double left = request.seconds - since(begin) - running;
-    std::uint64_t count = std::uint64_t{batch.wave_cases} * (before.cases() == 0 ? 1 : waves_at_once);
-    if (seconds_a_case > 0) {
+    const bool first = before.cases() == 0;
+    std::uint64_t count = std::uint64_t{batch.wave_cases} * (first ? 1 : waves_at_once);
+    if (seconds_a_case > 0) { // whole waves, at least one while there is time
       count =
           static_cast<std::uint64_t>(std::clamp(std::min(left, submit_seconds) / seconds_a_case, 0.0, 1e9));
-      count -= count % batch.wave_cases;
-      if (before.cases() == 0) count = std::max<std::uint64_t>(count, batch.wave_cases);
-    } else if (left <= 0 && before.cases() > 0) {
-      count = 0;
+      count = std::max<std::uint64_t>(count - count % batch.wave_cases, batch.wave_cases);
     }
+    if (left <= 0 && !first) count = 0;
     count = std::min(count, std::max<std::uint64_t>(most_submitted, batch.wave_cases));
     part.count = std::min(count - (part.parent && count > 0 ? 1 : 0), request.most - part.first);
     return part;
