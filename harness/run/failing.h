@@ -38,8 +38,9 @@ std::optional<FailingTrial> try_failing(Kernel& kernel, const Case& test_case, c
 std::optional<FailingTrial> try_right(Kernel& kernel, const Case& test_case, const std::string& output);
 
 // The case at other dims and with N(0, 1) (or legal values) in every input: from its own sizes to production
-// ones, within a share of the budgets, and no patches, overrides or layouts; then with a large offset in its
-// first input, and with its own distributions.
+// ones, within a share of the budgets, and no patches, overrides or layouts; N(0, 64^2) among them, which
+// takes exponentials of what is not shifted beyond their range; then with a large offset in its first input,
+// and with its own distributions.
 std::vector<Case> richer_cases(const Kernel& kernel, const Case& test_case);
 
 // The same values at other dims: what the new shape cuts off is dropped. nullopt where it is not legal.

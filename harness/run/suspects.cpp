@@ -9,7 +9,7 @@ namespace assay {
 
 namespace {
 
-constexpr std::size_t most_trials = 4, most_right = 2;
+constexpr std::size_t most_trials = 4, most_right = 3;
 
 // Kinds that the device saw: their message is the evidence.
 Diagnosis diagnose_fault(const Finding& finding) {

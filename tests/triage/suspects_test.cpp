@@ -93,6 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Known{"layernorm_one_pass_variance", Cause::numerical_stability, "E[x^2] - E[x]^2"},
                       Known{"layernorm_eps_misplaced", Cause::numerical_stability, "eps"},
                       Known{"tanh_by_quotient", Cause::numerical_stability, "inputs of N(0, 1)"},
+                      Known{"softmax_exp2_of_products", Cause::approximate_function, "log2(e)"},
                       Known{"rmsnorm_newton_root", Cause::approximate_function, "documented function errors"},
                       Known{"rmsnorm_backward_missing_mean", Cause::backward_formula, "a term is missing"},
                       Known{"sigmoid_backward_wrong_term", Cause::backward_formula,
