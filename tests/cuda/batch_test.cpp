@@ -128,21 +128,23 @@ TEST_F(BatchTest, BlocksAreNoMoreThanCases) {
   EXPECT_THAT(results<std::uint32_t>(outcome_of(6)), ElementsAre(302, 302, 302, 302, 202, 202));
 }
 
-TEST_F(BatchTest, FromItsSecondWholeWaveOnALaneLaunchesAGraph) {
+TEST_F(BatchTest, AGraphIsMadeForWavesThatComeAgain) {
   options.batch.lanes = 1;
   open();
   open_batch(sums(4, 1));
-  expect_sums(outcome_of(14), 14); // 4 by launches, 4 and 4 by the graph, 2 by launches
-  EXPECT_EQ(fake_counts().graphs, 2);
-  expect_sums(outcome_of(8), 8);
+  expect_sums(outcome_of(14), 14); // three waves by the graph, two cases by launches
+  EXPECT_EQ(fake_counts().graphs, 3);
+  expect_sums(outcome_of(4), 4);
   EXPECT_EQ(fake_counts().graphs, 4);
   open_batch(sums(4, 1, 7));
-  expect_sums(outcome_of(8), 8, 7);
+  expect_sums(outcome_of(7), 7, 7); // one whole wave: is not worth a graph
+  EXPECT_EQ(fake_counts().graphs, 4);
+  expect_sums(outcome_of(4), 4, 7); // but now another one
   EXPECT_EQ(fake_counts().graphs, 5);
-  options.batch.plain_waves = 0;
+  options.batch.lanes = 3;
   open();
-  open_batch(sums(4, 1));
-  expect_sums(outcome_of(9), 9);
+  open_batch(sums(4));
+  expect_sums(outcome_of(16), 16); // of four waves the first and the last are of one lane
   EXPECT_EQ(fake_counts().graphs, 7);
 }
 
@@ -150,7 +152,7 @@ TEST_F(BatchTest, AnyNumberOfChainsLanesAndStreamsGivesTheSame) {
   for (const unsigned lanes : {1u, 2u, 4u})
     for (const unsigned streams : {1u, 3u, 16u})
       for (const unsigned chains : {1u, 2u, 64u}) {
-        options.batch = {lanes, streams, chains, 1};
+        options.batch = {lanes, streams, chains, 2};
         open();
         open_batch(sums(8, 3));
         expect_sums(outcome_of(50), 50);
@@ -190,8 +192,16 @@ TEST_F(BatchTest, SharedMemoryIsDirtiedForTheTwinsOfKernelsThatHaveAny) {
   const BatchOutcome outcome = outcome_of(9);
   EXPECT_THAT(results<std::int64_t>(outcome, 1),
               ElementsAre(0x58385838, -1, -1, 0x58385838, -1, -1, 0x58385838, -1, -1));
-  EXPECT_THAT(results<std::int64_t>(outcome), ::testing::Each(0));
-  EXPECT_EQ(fake_counts().graphs, 2);
+  EXPECT_THAT(results<std::int64_t>(outcome), ::testing::Each(0)); // left by first
+  EXPECT_EQ(fake_counts().graphs, 3);
+
+  batch.wave_cases = 1;
+  batch.steps.erase(batch.steps.begin() +
+                    1); // the first kernel: nothing stands between the dirt and the second
+  open_batch(batch);
+  const BatchOutcome alone = outcome_of(3);
+  EXPECT_THAT(results<std::int64_t>(alone), ::testing::Each(0x7ff17ff1));
+  EXPECT_THAT(results<std::int64_t>(alone, 1), ::testing::Each(0x58385838));
 }
 
 TEST_F(BatchTest, TimeIsToldStepByStep) {

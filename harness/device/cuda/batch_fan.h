@@ -18,6 +18,13 @@ class Fan {
   virtual Status fork(unsigned branches) = 0; // at least one; before the first launch, and after a join
   virtual Status launch(unsigned branch, const KernelLaunch& launch) = 0;
   virtual Status join() = 0; // each branch has had a launch
+
+  // On the trunk.
+  Status launch_alone(const KernelLaunch& alone) {
+    Status status = fork(1);
+    if (status == success) status = launch(0, alone);
+    return status == success ? join() : status;
+  }
 };
 
 // The streams and events of a lane. They live as long as their process.

@@ -1,7 +1,5 @@
 #include "harness/device/cuda/server_batch.h"
 
-#include "harness/device/cuda/patterns.h"
-
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -159,15 +157,19 @@ Reply BatchRunner::run(std::size_t cases, bool timed, std::vector<double>& secon
   Status status = pin(staging.bytes);
   Stopwatch watch;
   if (status == success && timed) status = watch.create(driver_, groups_.size());
+  const std::size_t lanes = timed ? 1 : lanes_.size();
   std::size_t lane = 0;
   for (std::size_t first = 0; first < cases && status == success;) {
     const auto of_wave = static_cast<std::uint32_t>(std::min<std::size_t>(order_.wave_cases, cases - first));
-    const Wave wave{first, of_wave, std::min(order_.wave_twins, of_wave)};
+    Wave wave{first, of_wave, std::min(order_.wave_twins, of_wave)};
+    const std::size_t to_come = ((cases - first) / order_.wave_cases + lanes - 1) / lanes; // on this lane
+    wave.graph = of_wave == order_.wave_cases && lanes_[lane].waves + to_come >= order_.tuning.worth_a_graph;
     status = queue_wave(lane, wave, staging, timed ? &watch : nullptr);
     if (timed && status == success) status = driver_.stream_synchronize(streams_[lane].trunk);
     if (timed && status == success) status = watch.add(driver_);
+    if (of_wave == order_.wave_cases) ++lanes_[lane].waves;
     first += of_wave;
-    if (!timed) lane = (lane + 1) % lanes_.size();
+    lane = (lane + 1) % lanes;
   }
   // What a kernel did shows at whatever call comes after it, and then again here.
   if (const Status ended = driver_.synchronize(); ended != success) return failed(Stage::run, ended);
@@ -181,7 +183,7 @@ Reply BatchRunner::run(std::size_t cases, bool timed, std::vector<double>& secon
 
 Status BatchRunner::queue_wave(std::size_t index, const Wave& wave, const StagingLayout& staging,
                                Stopwatch* watch) {
-  Lane& lane = lanes_[index];
+  const Lane& lane = lanes_[index];
   void* const stream = streams_[index].trunk;
   Status status = success;
   if (order_.given_bytes > 0)
@@ -191,18 +193,10 @@ Status BatchRunner::queue_wave(std::size_t index, const Wave& wave, const Stagin
   if (status == success && !layout_.results.empty())
     status = driver_.queue_fill(lane.base + layout_.results.front(), unwritten_result,
                                 layout_.bytes - layout_.results.front(), stream);
-  const bool whole = wave.cases == order_.wave_cases;
-  for (std::size_t i = 0; i < groups_.size() && status == success; ++i) {
-    const Group& group = groups_[i];
-    if (watch != nullptr) status = driver_.event_record(watch->events[i]->get(), stream);
-    if (status != success) break;
-    StreamFan fan(driver_, streams_[index]);
-    if (!group.chains)
-      status = queue_single(lane, stream, wave, group.first);
-    else if (whole && lane.waves >= order_.tuning.plain_waves)
-      status = queue_graph(lane, stream, wave, i);
-    else
-      status = queue_chains(fan, lane, wave, group);
+  if (watch == nullptr && status == success) status = queue_groups(index, wave, {0, groups_.size()});
+  for (std::size_t i = 0; watch != nullptr && i < groups_.size() && status == success; ++i) {
+    status = driver_.event_record(watch->events[i]->get(), stream);
+    if (status == success) status = queue_groups(index, wave, {i, i + 1});
   }
   if (watch != nullptr && status == success)
     status = driver_.event_record(watch->events.back()->get(), stream);
@@ -211,11 +205,41 @@ Status BatchRunner::queue_wave(std::size_t index, const Wave& wave, const Stagin
     status = driver_.queue_to_host(memory_.staging() + staging.results[i] + wave.first * bytes,
                                    lane.base + layout_.results[i], wave.cases * bytes, stream);
   }
-  lane.waves += whole ? 1 : 0;
   return status;
 }
 
-Status BatchRunner::queue_single(const Lane& lane, void* stream, const Wave& wave, std::size_t index) {
+// What does not become a graph is queued launch by launch, where an error of the GPU shows again.
+Status BatchRunner::queue_groups(std::size_t index, const Wave& wave, const Groups& groups) {
+  if (wave.graph)
+    if (void* const graph = graph_of(lanes_[index], wave, groups); graph != nullptr)
+      return driver_.launch_graph(graph, streams_[index].trunk);
+  StreamFan fan(driver_, streams_[index]);
+  return launch_groups(fan, lanes_[index], wave, groups);
+}
+
+// Null: there can be none.
+void* BatchRunner::graph_of(Lane& lane, const Wave& wave, const Groups& groups) {
+  std::unique_ptr<Handle>& executable = lane.graphs[groups];
+  if (executable == nullptr) {
+    executable = std::make_unique<Handle>(driver_.destroy_executable);
+    GraphFan fan(driver_, order_.tuning.chains);
+    Status status = fan.create();
+    if (status == success) status = launch_groups(fan, lane, wave, groups);
+    if (status == success) status = driver_.instantiate(executable->out(), fan.graph(), 0);
+    if (status != success) *executable->out() = nullptr;
+  }
+  return executable->get();
+}
+
+Status BatchRunner::launch_groups(Fan& fan, const Lane& lane, const Wave& wave, const Groups& groups) {
+  Status status = success;
+  for (std::size_t i = groups.first; i < groups.second && status == success; ++i)
+    status = groups_[i].chains ? launch_chains(fan, lane, wave, groups_[i])
+                               : launch_single(fan, lane, wave, groups_[i].first);
+  return status;
+}
+
+Status BatchRunner::launch_single(Fan& fan, const Lane& lane, const Wave& wave, std::size_t index) {
   const OrderedStep& step = order_.steps[index];
   KernelLaunch launch = shape(index);
   if (step.over == BatchStep::Over::blocks)
@@ -224,12 +248,13 @@ Status BatchRunner::queue_single(const Lane& lane, void* stream, const Wave& wav
     launch.grid[0] *= factor_of(step.over, wave.cases, wave.twins);
   if (launch.grid[0] == 0) return success; // over twins, of which there are none
   launch.parameters = parameters(step, lane, wave, 0);
-  return launch_on(driver_, launch, stream);
+  return fan.launch_alone(launch);
 }
 
-// The cases' chains side by side. Twins go with them, unless shared memory is to be dirtied for them: then
-// they come last, step by step, each step's launches right behind the dirt.
-Status BatchRunner::queue_chains(Fan& fan, const Lane& lane, const Wave& wave, const Group& group) {
+// The cases' chains side by side. Twins go with them, unless the kernels use shared memory: then it is filled
+// with the first world's word before all of them, and the twins come last, step by step, each step's launches
+// right behind the second world's word.
+Status BatchRunner::launch_chains(Fan& fan, const Lane& lane, const Wave& wave, const Group& group) {
   const auto launch = [&](unsigned branch, std::size_t step, std::uint32_t slot) {
     KernelLaunch made = shape(step);
     made.parameters = parameters(order_.steps[step], lane, wave, slot);
@@ -238,14 +263,15 @@ Status BatchRunner::queue_chains(Fan& fan, const Lane& lane, const Wave& wave, c
   const bool dirt = group.shared && wave.twins > 0;
   const std::uint32_t slots = wave.cases + (dirt ? 0 : wave.twins);
   unsigned width = std::min(fan.width(), slots);
-  Status status = fan.fork(width);
+  Status status = dirt ? launch_dirt(fan, shared_pattern.first) : success;
+  if (status == success) status = fan.fork(width);
   for (std::uint32_t slot = 0; slot < slots; ++slot)
     for (std::size_t step = group.first; step < group.last && status == success; ++step)
       status = launch(slot % width, step, slot);
   if (status == success) status = fan.join();
   width = std::min(fan.width(), wave.twins);
   for (std::size_t step = group.first; dirt && step < group.last && status == success; ++step) {
-    status = queue_dirt(fan);
+    status = launch_dirt(fan, shared_pattern.second);
     if (status == success) status = fan.fork(width);
     for (std::uint32_t twin = 0; twin < wave.twins && status == success; ++twin)
       status = launch(twin % width, step, wave.cases + twin);
@@ -254,31 +280,12 @@ Status BatchRunner::queue_chains(Fan& fan, const Lane& lane, const Wave& wave, c
   return status;
 }
 
-Status BatchRunner::queue_dirt(Fan& fan) {
-  std::uint32_t bytes = dirt_.bytes;
-  auto word = std::uint32_t{shared_pattern.second} << 16 | shared_pattern.second;
+Status BatchRunner::launch_dirt(Fan& fan, Pattern pattern) {
+  std::uint32_t bytes = dirt_.bytes, word = std::uint32_t{pattern} << 16 | pattern;
   void* parameters[] = {&bytes, &word};
   KernelLaunch launch = dirt_.launch;
   launch.parameters = parameters;
-  Status status = fan.fork(1);
-  if (status == success) status = fan.launch(0, launch);
-  return status == success ? fan.join() : status;
-}
-
-// What does not become a graph is queued launch by launch, where an error of the GPU shows again.
-Status BatchRunner::queue_graph(Lane& lane, void* stream, const Wave& wave, std::size_t group) {
-  std::unique_ptr<Handle>& executable = lane.graphs[group];
-  if (executable == nullptr) {
-    executable = std::make_unique<Handle>(driver_.destroy_executable);
-    GraphFan fan(driver_, order_.tuning.chains);
-    Status status = fan.create();
-    if (status == success) status = queue_chains(fan, lane, wave, groups_[group]);
-    if (status == success) driver_.instantiate(executable->out(), fan.graph(), 0);
-  }
-  if (executable->get() != nullptr) return driver_.launch_graph(executable->get(), stream);
-  const auto index = static_cast<std::size_t>(&lane - lanes_.data());
-  StreamFan plain(driver_, streams_[index]);
-  return queue_chains(plain, lane, wave, groups_[group]);
+  return fan.launch_alone(launch);
 }
 
 } // namespace assay::cuda

@@ -4,11 +4,13 @@
 
 #include "harness/device/cuda/batch_fan.h"
 #include "harness/device/cuda/batch_order.h"
+#include "harness/device/cuda/patterns.h"
 #include "harness/device/cuda/protocol.h"
 
 #include <array>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace assay::cuda {
@@ -42,11 +44,13 @@ class BatchRunner {
   struct Wave {
     std::size_t first = 0; // case
     std::uint32_t cases = 0, twins = 0;
+    bool graph = false; // is it worth one
   };
+  using Groups = std::pair<std::size_t, std::size_t>; // [first, last)
   struct Lane {
     Address base = 0;
-    unsigned waves = 0;                                    // whole ones so far, of this batch
-    std::map<std::size_t, std::unique_ptr<Handle>> graphs; // executable, by group
+    std::size_t waves = 0;                            // whole ones so far, of this batch
+    std::map<Groups, std::unique_ptr<Handle>> graphs; // executable ones
   };
   struct Stopwatch;
 
@@ -56,10 +60,12 @@ class BatchRunner {
   void** parameters(const OrderedStep& step, const Lane& lane, const Wave& wave, std::size_t slot);
   KernelLaunch shape(std::size_t step) const;
   Status queue_wave(std::size_t lane, const Wave& wave, const StagingLayout& staging, Stopwatch* watch);
-  Status queue_single(const Lane& lane, void* stream, const Wave& wave, std::size_t step);
-  Status queue_chains(Fan& fan, const Lane& lane, const Wave& wave, const Group& group);
-  Status queue_dirt(Fan& fan);
-  Status queue_graph(Lane& lane, void* stream, const Wave& wave, std::size_t group);
+  Status queue_groups(std::size_t lane, const Wave& wave, const Groups& groups);
+  void* graph_of(Lane& lane, const Wave& wave, const Groups& groups);
+  Status launch_groups(Fan& fan, const Lane& lane, const Wave& wave, const Groups& groups);
+  Status launch_single(Fan& fan, const Lane& lane, const Wave& wave, std::size_t step);
+  Status launch_chains(Fan& fan, const Lane& lane, const Wave& wave, const Group& group);
+  Status launch_dirt(Fan& fan, Pattern pattern);
 
   const Driver& driver_;
   const SharedMemory& memory_;
