@@ -14,8 +14,12 @@ Result<void> check_kernel(const std::filesystem::path& manifest, const std::stri
     Case simplest;
     simplest.dtype = dtype;
     auto legal = repair(std::move(simplest), space);
-    if (!legal)
-      return user_error(Place{manifest.string()}, "no case can be drawn: {}", to_string(legal.error()));
+    if (!legal) {
+      Error error = std::move(legal).error();
+      if (error.place.file.empty()) error.place = Place{manifest.string()};
+      error.message = "no case can be drawn: " + error.message;
+      return std::unexpected(std::move(error));
+    }
     ASSAY_TRY_VOID(kernel->plan(*legal));
   }
   return {};

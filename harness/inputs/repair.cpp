@@ -144,7 +144,14 @@ Error what_exceeds(const Dims& dims, const CaseSpace& space) {
   };
   for (const Budget& budget : space.budgets) {
     const auto amount = budget.amount.evaluate(scope);
-    if (!amount) return amount.error();
+    if (!amount) { // of a product that nobody wrote, so it is not quoted
+      Error failure = amount.error();
+      const std::string quoted = fmt::format("expression \"{}\"", budget.amount.text());
+      if (failure.message.starts_with(quoted))
+        failure.message = fmt::format("at the smallest dims ({}) what gives {}{}", text_of(dims), budget.name,
+                                      failure.message.substr(quoted.size()));
+      return failure;
+    }
     if (*amount > budget.whole_limit) return error(budget.name, *amount, budget.whole_limit);
   }
   return error("the elements of all inputs", elements, space.element_budget);
