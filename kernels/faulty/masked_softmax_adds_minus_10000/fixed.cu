@@ -1,0 +1,26 @@
+// Masked softmax, one block a row.
+#include "../../common/block_reduce.h"
+#include "../../common/max_or_nan.h"
+
+#include <cmath>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+template <class T> __global__ void ms(const T* x, const unsigned char* k, T* y, int cols) {
+  const long long r = blockIdx.x;
+  x += r * cols;
+  k += r * cols;
+  y += r * cols;
+  float m = -INFINITY, any = 0;
+  for (int c = threadIdx.x; c < cols; c += blockDim.x) {
+    if (k[c]) m = MaxOrNan()(m, (float)x[c]);
+    any += k[c];
+  }
+  m = block_reduce(m, MaxOrNan());
+  any = block_reduce(any, Sum());
+  float s = 0;
+  for (int c = threadIdx.x; c < cols; c += blockDim.x)
+    if (k[c]) s += expf((float)x[c] - m);
+  s = block_reduce(s, Sum());
+  for (int c = threadIdx.x; c < cols; c += blockDim.x) y[c] = (T)(k[c] ? expf((float)x[c] - m) / s : 0.f);
+}
