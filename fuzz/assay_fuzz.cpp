@@ -110,6 +110,7 @@ __attribute__((visibility("default"))) int LLVMFuzzerInitialize(int* argc, char*
   const Worker::Mode mode{.sweep = has("sweep") && !merges && !has_flag(*argc, *argv, "-minimize_crash"),
                           .feedback = has("feedback"),
                           .mutation = has("mutation"),
+                          .screen = has("screen") && !merges,
                           .abort_on_finding = !merges};
   if (!merges && !campaign) take_seeds(*argc, *argv);
   const std::string device = from_environment("ASSAY_DEVICE").value_or("cpu");

@@ -27,6 +27,10 @@ void WorkerStatus::begin_case(std::string_view case_text) {
   running.store(1, std::memory_order_release);
 }
 
+void WorkerStatus::tell(std::string_view why) {
+  trouble[why.copy(trouble.data(), trouble.size() - 1)] = '\0';
+}
+
 void WorkerStatus::wait_for_turn() {
   paused = 1;
   const timespec a_second{1, 0}; // where a campaign is killed before it wakes anyone, its workers are, too

@@ -28,7 +28,7 @@ enum Stop : std::uint32_t {
 };
 
 struct WorkerStatus {
-  static constexpr std::uint64_t magic_number = 0x32'74'73'79'61'73'73'61; // "assayst2"
+  static constexpr std::uint64_t magic_number = 0x33'74'73'79'61'73'73'61; // "assayst3"
 
   std::uint64_t magic = magic_number;
   // Set by the campaign before the worker starts.
@@ -44,11 +44,13 @@ struct WorkerStatus {
   std::uint64_t elapsed_ns = 0, ran_ns = 0;
 
   // Counted by the worker.
-  std::atomic<std::uint32_t> paused = 0; // 1 while it waits for its next turn
-  std::atomic<std::uint64_t> steps = 0;  // cases begun, those of minimizing among them: a sign of life
-  std::atomic<double> worst_ratio = 0;   // the largest target_error / threshold of a valid gate
-  std::atomic<std::uint64_t> cases = 0;  // judged
-  std::atomic<std::uint64_t> hits = 0;   // of findings, repeats included
+  std::atomic<std::uint32_t> paused = 0;   // 1 while it waits for its next turn
+  std::atomic<std::uint64_t> steps = 0;    // cases begun, those of minimizing among them: a sign of life
+  std::atomic<double> worst_ratio = 0;     // the largest target_error / threshold of a valid gate
+  std::atomic<std::uint64_t> cases = 0;    // judged by the host, or screened
+  std::atomic<std::uint64_t> screened = 0; // found plainly clean by the screen alone
+  std::atomic<std::uint64_t> unjudged = 0; // neither: not clean, and the host had no time for it
+  std::atomic<std::uint64_t> hits = 0;     // of findings, repeats included
   std::atomic<std::uint64_t> suspects_not_confirmed = 0;
   std::atomic<std::uint64_t> inconclusive = 0; // cases with a gate that was not valid
   std::atomic<std::uint64_t> not_run = 0;      // drawn, but refused before the launch: too much memory, say
@@ -56,7 +58,9 @@ struct WorkerStatus {
   std::atomic<std::uint32_t> blocks = 0;       // basic blocks of the device code loaded so far
   std::array<std::atomic<std::uint8_t>, max_seen_blocks / 8> blocks_seen{}; // one bit a block
 
-  std::array<char, 512> trouble{}; // why it could not store what it found (exit status cannot_store)
+  // Why it ended: it could not store what it found (exit status cannot_store), or the screen and the host
+  // contradict each other (70).
+  std::array<char, 512> trouble{};
 
   // The case in work. It stays where a finding could not be stored, so that nothing is lost.
   std::atomic<std::uint32_t> running = 0; // 1 while a case is being judged
@@ -68,6 +72,7 @@ struct WorkerStatus {
   // The campaign's, after it has changed `pause` or `stop`.
   void wake();
 
+  void tell(std::string_view why); // as `trouble`
   void begin_case(std::string_view case_text);
   void end_case() { running.store(0, std::memory_order_release); }
   std::string_view case_text() const { return {text.data(), text_size}; }

@@ -99,7 +99,9 @@ bool Worker::test(std::string_view text) {
   if (status_) (*status_)->begin_case(canonical);
   feedback::clear();
   std::ranges::fill(device_->coverage().counters, std::uint8_t{0});
+  const std::uint64_t began_ns = monotonic_ns();
   const auto judgement = judge(*kernel_, *test_case);
+  const double seconds = static_cast<double>(monotonic_ns() - began_ns) * 1e-9;
   if (!judgement) {
     if (status_) (*status_)->end_case();
     refused(judgement.error());
@@ -119,23 +121,71 @@ bool Worker::test(std::string_view text) {
     std::fflush(stderr);
     std::abort(); // libFuzzer keeps the input and says where
   }
-  if (!judgement->findings.empty() && campaign_) {
-    device_->set_compare_hook(nullptr); // what minimizing does is no news of this case
-    for (const Finding& finding : leading(judgement->findings)) handle(finding);
+  if (campaign_) {
+    device_->set_compare_hook(nullptr); // what minimizing and neighbours do is no news of this case
+    count(*judgement);
+    if (mode_.screen && !sweeps()) screen_neighbours(*test_case, *judgement, seconds);
     if (mode_.feedback) device_->set_compare_hook(feedback::on_compare);
-  }
-  if (status_) {
-    WorkerStatus& status = **status_;
-    if (!judgement->findings.empty()) ++status.hits;
-    status.suspects_not_confirmed += judgement->lucky.size();
-    if (judgement->inconclusive) ++status.inconclusive;
-    for (const TensorReport& tensor : judgement->trial.tensors)
-      if (!tensor.exact && tensor.gate_valid() && tensor.ratio() > status.worst_ratio)
-        status.worst_ratio = tensor.ratio();
-    status.end_case();
-    ++status.cases;
+    (*status_)->end_case();
   }
   return true;
+}
+
+// In a campaign: what was found is stored, and the case counts.
+void Worker::count(const Judgement& judgement) {
+  for (const Finding& finding : leading(judgement.findings)) handle(finding);
+  WorkerStatus& status = **status_;
+  if (!judgement.findings.empty()) ++status.hits;
+  status.suspects_not_confirmed += judgement.lucky.size();
+  if (judgement.inconclusive) ++status.inconclusive;
+  for (const TensorReport& tensor : judgement.trial.tensors)
+    if (!tensor.exact && tensor.gate_valid() && tensor.ratio() > status.worst_ratio)
+      status.worst_ratio = tensor.ratio();
+  ++status.cases;
+}
+
+// A case of a burst, before the host too; nothing where it is not to be looked at, or where the campaign
+// ends.
+std::optional<Judgement> Worker::judge_neighbour(const Case& test_case) {
+  const std::string canonical = to_text(test_case);
+  if (over() || canonical.size() > max_case_text || culprits_.contains(canonical)) return std::nullopt;
+  wait_for_turn();
+  (*status_)->begin_case(canonical);
+  auto judgement = judge(*kernel_, test_case);
+  ++(*status_)->steps;
+  if (!judgement) {
+    refused(judgement.error());
+    return std::nullopt;
+  }
+  ++cases_;
+  count(*judgement);
+  return *std::move(judgement);
+}
+
+// The parent stays the case in work meanwhile: what ends the process is its neighbours' doing.
+void Worker::screen_neighbours(const Case& parent, const Judgement& judgement, double seconds) {
+  if (over()) return;
+  if (!bursts_) {
+    auto created = Bursts::create(*kernel_);
+    if (!created) say("not screened: " + to_string(created.error()));
+    bursts_ = created ? *std::move(created) : nullptr;
+  }
+  if (!*bursts_) return;
+  WorkerStatus& status = **status_;
+  const std::uint64_t left = status.case_limit > 0 ? status.case_limit - status.cases : ~std::uint64_t{0};
+  const auto summary = (*bursts_)->after(parent, judgement, seconds, space_, left,
+                                         [&](const Case& neighbour) { return judge_neighbour(neighbour); });
+  ++status.steps;
+  if (!summary) return refused(summary.error());
+  if (!*summary) return;
+  const BurstSummary& burst = **summary;
+  if (!burst.note.empty()) say(burst.note);
+  status.cases += burst.screened;
+  status.screened += burst.screened;
+  status.unjudged += burst.unjudged;
+  if (burst.worst_ratio > status.worst_ratio) status.worst_ratio = burst.worst_ratio;
+  if (burst.best) best_of_burst_ = to_text(*burst.best);
+  if (burst.disagreement) finish_disagreeing(*burst.disagreement);
 }
 
 void Worker::count_blocks() {
@@ -225,9 +275,16 @@ void Worker::announce(const std::string& signature, const fs::path& folder, cons
 void Worker::finish_unstored(const Error& error) {
   const std::string text = to_string(error);
   say(text);
-  std::array<char, 512>& trouble = (*status_)->trouble;
-  trouble[text.copy(trouble.data(), trouble.size() - 1)] = '\0';
+  (*status_)->tell(text);
   finish(cannot_store);
+}
+
+// The case stays the one in work, so that the campaign keeps it.
+void Worker::finish_disagreeing(const Disagreement& disagreement) {
+  (*status_)->begin_case(to_text(disagreement.test_case));
+  say("internal fault: " + disagreement.message);
+  (*status_)->tell(disagreement.message);
+  finish(exit_code(ErrorKind::internal));
 }
 
 void Worker::finish(int code) {
@@ -242,10 +299,16 @@ std::optional<Case> Worker::next_of_sweep() {
   return index < sweep_.size() ? std::optional(sweep_[index]) : std::nullopt;
 }
 
+bool Worker::sweeps() const {
+  const std::uint64_t next = status_ ? (*status_)->sweep_next.load() : sweep_next_;
+  return next * (status_ ? (*status_)->workers : 1) < sweep_.size();
+}
+
 std::string Worker::mutate(std::string_view text, std::size_t max_size, std::uint64_t seed) {
   wait_for_turn();
   std::string result;
   if (const auto corner = next_of_sweep()) result = to_text(*corner);
+  if (result.empty()) result = std::exchange(best_of_burst_, {});
   if (!result.empty() && result.size() <= max_size) return result;
   Rng rng(seed);
   std::optional<Case> parent;

@@ -2,6 +2,7 @@
 // of any fuzz target; as part of a campaign it is minimized and stored, and the search goes on.
 #pragma once
 
+#include "fuzz/bursts.h"
 #include "fuzz/finding_event.h"
 #include "fuzz/status.h"
 #include "harness/inputs/rng.h"
@@ -38,6 +39,7 @@ class Worker {
     bool sweep = true;            // begin with the corner cases
     bool feedback = true;         // what libFuzzer climbs by; false: only in experiments
     bool mutation = true;         // of what libFuzzer kept; false: only fresh cases, in experiments
+    bool screen = true;           // bursts of neighbours, in a campaign and where the device runs them
     bool abort_on_finding = true; // outside a campaign; false: a finding is a case like any other
   };
   static Result<std::unique_ptr<Worker>> create(const std::filesystem::path& manifest,
@@ -48,8 +50,9 @@ class Worker {
   // is over, where the device cannot go on, and, alone, on a finding.
   bool test(std::string_view text);
 
-  // The next corner case of the sweep while there is one, then a mutation of `text` (of a fresh case, where
-  // it is none), or now and then a fresh case. Empty where the result would be longer than max_size.
+  // The next corner case of the sweep while there is one, then the best of a burst where there was one, else
+  // a mutation of `text` (of a fresh case, where it is none), or now and then a fresh case. Empty where the
+  // result would be longer than max_size.
   std::string mutate(std::string_view text, std::size_t max_size, std::uint64_t seed);
   std::string cross(std::string_view a, std::string_view b, std::size_t max_size, std::uint64_t seed);
 
@@ -57,7 +60,10 @@ class Worker {
   Worker() = default;
   std::optional<Case> legal_case(std::string_view text) const;
   std::optional<Case> next_of_sweep();
-  void learn_sizes();
+  bool sweeps() const;
+  void count(const Judgement& judgement);
+  std::optional<Judgement> judge_neighbour(const Case& test_case);
+  void screen_neighbours(const Case& parent, const Judgement& judgement, double seconds);
   void count_blocks();
   bool over() const;
   void refused(const Error& error);
@@ -68,6 +74,7 @@ class Worker {
   void wait_for_turn(); // returns at once outside a campaign
   [[noreturn]] void finish(int code);
   [[noreturn]] void finish_unstored(const Error& error);
+  [[noreturn]] void finish_disagreeing(const Disagreement& disagreement);
 
   std::unique_ptr<Device> device_;
   std::unique_ptr<Kernel> kernel_;
@@ -76,6 +83,8 @@ class Worker {
   std::vector<Case> sweep_;
   std::uint64_t sweep_next_ = 0; // where there is no campaign to keep it
   std::uint64_t cases_ = 0;
+  std::optional<std::unique_ptr<Bursts>> bursts_; // nothing: nobody has asked yet; null: there are none
+  std::string best_of_burst_;                     // to be handed out
 
   std::optional<CampaignLink> campaign_;
   std::optional<StatusFile> status_;

@@ -25,6 +25,8 @@ namespace {
 constexpr std::size_t max_crashes = 20;     // then something is wrong that no restart will mend
 constexpr std::size_t max_false_starts = 3; // crashes in a row before a first case
 constexpr double longest_step = 300;        // seconds of one case, or of one candidate while minimizing
+constexpr long most_megabytes = 500;        // of a worker
+constexpr long screen_megabytes = 1000;     // more where it compiles and feeds a screen
 constexpr std::size_t pruned_from = 256;    // units of a corpus; fewer cost a worker's start nothing
 
 // A new process begins with the peak of the one that started it, as far as libFuzzer can tell.
@@ -215,12 +217,13 @@ Result<void> KernelCampaign::start(Worker& worker) {
       content_hash64(fmt::format("{}/{}/{}", record_.seed, index, worker.starts + worker.status->cases)) %
           0xfffffffeu +
       1);
+  const long of_screen = options_->device.starts_with("cuda") ? screen_megabytes : 0;
   // The campaign itself ends what hangs: libFuzzer would count the time in which a worker waits for its turn.
   command.args = {fmt::format("-seed={}", seed),
                   "-exact_artifact_path=/dev/null",
                   "-timeout=1000000000",
                   "-report_slow_units=1000000000",
-                  fmt::format("-rss_limit_mb={}", 500 + peak_megabytes()),
+                  fmt::format("-rss_limit_mb={}", most_megabytes + peak_megabytes() + of_screen),
                   "-print_final_stats=0"};
   command.args.insert(command.args.end(), options_->libfuzzer_flags.begin(), options_->libfuzzer_flags.end());
   for (const fs::path& corpus : kernel_->corpora) command.args.push_back(corpus.string());
@@ -229,6 +232,7 @@ Result<void> KernelCampaign::start(Worker& worker) {
   worker.cases_at_start = worker.status->cases;
   worker.status->stop = keep_going;
   worker.status->paused = 0;
+  worker.status->trouble[0] = '\0';
   worker.still = 0;
   ASSAY_TRY(worker.process, WorkerProcess::start(command));
   return {};
@@ -343,7 +347,9 @@ Result<void> KernelCampaign::after_end(Worker& worker, const Ended& ended) {
     console_->note(fmt::format("assay: {} is left out: {}", kernel_->name, summary_.usable.error().message));
     return {};
   }
-  record_crash(worker, describe(ended));
+  std::string how = describe(ended);
+  if (worker.status->trouble[0] != '\0') how += fmt::format(": {}", worker.status->trouble.data());
+  record_crash(worker, how);
   false_starts_ = false_start ? false_starts_ + 1 : 0;
   const std::size_t crashes = summary_.crashes.size() - crashes_before_;
   if (false_starts_ >= max_false_starts || crashes >= max_crashes)
@@ -403,12 +409,14 @@ void KernelCampaign::reap(bool kill) {
 void KernelCampaign::count() {
   std::vector<std::uint8_t> seen(max_seen_blocks / 8);
   CampaignReport& report = summary_.report;
-  report.cases = report.suspects_not_confirmed = report.inconclusive = 0;
+  report.cases = report.screened = report.unjudged = report.suspects_not_confirmed = report.inconclusive = 0;
   summary_.hits = summary_.not_run = summary_.blocks = summary_.blocks_seen = 0;
   summary_.worst_ratio = 0;
   for (const Worker& worker : workers_) {
     const WorkerStatus& status = *worker.status;
     report.cases += status.cases;
+    report.screened += status.screened;
+    report.unjudged += status.unjudged;
     summary_.hits += status.hits;
     report.suspects_not_confirmed += status.suspects_not_confirmed;
     report.inconclusive += status.inconclusive;

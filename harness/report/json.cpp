@@ -42,16 +42,21 @@ Json campaign_object(const CampaignReport& report) {
     item["message"] = found.finding.message;
     findings.push_back(std::move(item));
   }
-  return {{"kernel", report.kernel},
-          {"device", report.device},
-          {"seconds", json_number(report.seconds)},
-          {"cases", report.cases},
-          {"cases_per_second",
-           json_number(report.seconds > 0 ? static_cast<double>(report.cases) / report.seconds : 0)},
-          {"suspects_not_confirmed", report.suspects_not_confirmed},
-          {"inconclusive", report.inconclusive},
-          {"not_tested", report.not_tested},
-          {"findings", std::move(findings)}};
+  Json all = {{"kernel", report.kernel},
+              {"device", report.device},
+              {"seconds", json_number(report.seconds)},
+              {"cases", report.cases},
+              {"cases_per_second",
+               json_number(report.seconds > 0 ? static_cast<double>(report.cases) / report.seconds : 0)},
+              {"suspects_not_confirmed", report.suspects_not_confirmed},
+              {"inconclusive", report.inconclusive},
+              {"not_tested", report.not_tested},
+              {"findings", std::move(findings)}};
+  if (report.screened + report.unjudged > 0) {
+    all["screened"] = report.screened;
+    all["unjudged"] = report.unjudged;
+  }
+  return all;
 }
 
 Json tensor_json(const TensorReport& report) {

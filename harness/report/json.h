@@ -27,6 +27,8 @@ struct CampaignReport {
   std::string kernel, device;
   double seconds = 0;
   std::uint64_t cases = 0;
+  std::uint64_t screened = 0; // of them: plainly clean on the device itself, where it has a screen
+  std::uint64_t unjudged = 0; // tried there, not plainly clean, and not judged: no cases
   std::uint64_t suspects_not_confirmed = 0; // lucky references
   std::uint64_t inconclusive = 0;           // cases with a gate that is not valid, and nothing else wrong
   std::vector<CampaignFinding> findings;

@@ -18,6 +18,11 @@ std::string campaign_text(const CampaignReport& report) {
                       "gate is not valid)\n",
                       report.suspects_not_confirmed, report.suspects_not_confirmed == 1 ? "" : "s",
                       report.inconclusive, report.inconclusive == 1 ? "" : "s");
+  if (report.screened + report.unjudged > 0)
+    text += fmt::format(
+        "{} of the cases were plainly clean by the screen on the device; {} more were not, and not "
+        "judged either: they do not count\n",
+        report.screened, report.unjudged);
   if (!report.not_tested.empty())
     text += fmt::format("not tested, for no launch takes it: {}\n", fmt::join(report.not_tested, ", "));
   if (report.findings.empty()) return text;

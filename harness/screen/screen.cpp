@@ -207,6 +207,15 @@ Result<Burst> Screen::burst(const Case& parent, const CaseSpace& space, const Bu
   return burst;
 }
 
+Result<bool> Screen::survives(const Burst& burst, std::uint64_t first, std::uint64_t count) {
+  ASSAY_TRY(const Opened opened, open(burst.neighbours().parent()));
+  Given given(&burst.neighbours(), opened.inputs);
+  given.draw(first, count);
+  ASSAY_TRY_VOID(device_->submit(given.bytes(), count));
+  ASSAY_TRY(const BatchOutcome outcome, device_->collect());
+  return outcome.done;
+}
+
 Result<std::vector<ScreenedCase>> Screen::repeat(const Case& test_case, std::uint32_t count) {
   ASSAY_TRY(const Opened opened, open(test_case));
   std::vector<FillInput> fills;

@@ -43,6 +43,9 @@ class Screen {
   // this plan cannot be screened, and why. Environment error: the device's.
   Result<Burst> burst(const Case& parent, const CaseSpace& space, const BurstRequest& request);
 
+  // Whether the launches of these neighbours come to an end.
+  Result<bool> survives(const Burst& burst, std::uint64_t first, std::uint64_t count);
+
   // The very case, so many times over; its own inputs cannot be filled: a user error.
   Result<std::vector<ScreenedCase>> repeat(const Case& test_case, std::uint32_t count);
 
