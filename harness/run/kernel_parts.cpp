@@ -25,10 +25,11 @@ Result<const Op*> operator_of(const Manifest& manifest, bool named_by_user,
   if (is_user_operator(manifest.op)) {
     const auto header = (manifest.path.parent_path() / manifest.op).lexically_normal();
     if (!named_by_user && !in_working_folder(header))
-      return user_error(place,
-                        "the operator {} lies outside the working folder, and a case's word is not enough "
-                        "to compile and run it: name the manifest itself",
-                        header.string());
+      return user_error(
+          place,
+          "the operator {} lies outside the working folder, and a case's word is not enough "
+          "to compile and run it: run Assay in the folder that holds it, or name the manifest itself",
+          header.string());
     return load_user_operator(header, cache_dir);
   }
   std::vector<std::string> names;
