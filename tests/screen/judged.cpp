@@ -210,6 +210,11 @@ HostVerdict Judged::by_host(std::size_t k, const ScreenVerdict* with) const {
     const GateRule rule = gate_rule(trial, i, tolerance_, op_.info());
     const Comparison comparison = compare(comparands_of(trial, i), rule);
     verdict.outputs[i] = comparison;
+    const Structure& structure = comparison.structure;
+    const Gate& gate = comparison.gate;
+    verdict.near |= structure.overflow_edge + structure.formula_overflow > 0 || !gate.valid() ||
+                    gate.worst_ratio() > 0.85 || gate.lines.lines_invalid > 0 ||
+                    gate.reference_relative_error > 0.85 * rule.reference_limit;
     if (!comparison.structure.passed()) suspect(report, "structure");
     if (comparison.gate.valid() && !comparison.gate.passed())
       suspect(report, fmt::format("gate {}, lines {}", comparison.gate.ratio, comparison.gate.lines.ratio));

@@ -34,6 +34,8 @@ struct ScreenVerdict {
 struct HostVerdict {
   bool judged = true; // gradients of NaN or infinities are not
   bool suspect = false;
+  bool near =
+      false; // some number comes within 15 % of its limit, or a gate is invalid, or something overflows
   std::string why;
   std::vector<Comparison> outputs; // empty comparisons for exact outputs
 };

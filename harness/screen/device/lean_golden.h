@@ -130,6 +130,7 @@ template <class Value> struct LeanGolden : Operators<LeanGolden<Value>> {
   LeanGolden rounded(const Format& storage) const {
     const double size = std::fabs(high_of(v));
     if (finite() && size >= storage.largest + storage.edge_gap()) return {v, infinite};
+    if (!finite()) return {v, m};
     return {v, std::fma(size, Format::power_of_two(-storage.precision) / arithmetic_unit, m)};
   }
   static LeanGolden load(double exact) { return exact; }

@@ -18,6 +18,28 @@ template <class J> struct Findings {
 };
 
 template <class J, class N> class Line;
+template <class J, class N> class Run;
+
+// An element of a Run's scratch. What a whole line assigns one of its threads stores, before any goes on.
+template <class J, class N> class Kept {
+ public:
+  __forceinline__ Kept(const Run<J, N>& run, N& number) : run_(run), number_(number) {}
+  __forceinline__ operator N() const { return number_; }
+  __forceinline__ void operator=(const N& v) const {
+    const bool whole = !run_.inside && run_.team.lanes > 1;
+    if (!whole || run_.team.lane == 0) number_ = v;
+    if (whole) run_.team.sync();
+  }
+
+ private:
+  const Run<J, N>& run_;
+  N& number_;
+};
+template <class J, class N> struct KeptNumbers {
+  const Run<J, N>& run;
+  N* numbers;
+  __forceinline__ Kept<J, N> operator[](std::int64_t i) const { return {run, numbers[i]}; }
+};
 
 template <class J, class N> class Run {
  public:
@@ -28,6 +50,8 @@ template <class J, class N> class Run {
   Exchange& exchange;
   Scratch scratch_left;
   Findings<J>& findings;
+  Team team{};         // at work on the line
+  bool inside = false; // in a loop that its threads share
 
   __forceinline__ std::int32_t size(const Dim& dim) const {
     return static_cast<std::int32_t>(plan.dims[dim.index]);
@@ -35,12 +59,12 @@ template <class J, class N> class Run {
   static constexpr int algorithm() { return 0; }
   __forceinline__ N param(const Param& param) const { return N::load(plan.params[param.index]); }
 
-  N* scratch(std::int64_t n) {
+  KeptNumbers<J, N> scratch(std::int64_t n) {
     N* numbers = reinterpret_cast<N*>(scratch_left.take_low(n * sizeof(N)));
     if (!scratch_left.exhausted)
       for (std::int64_t i = threadIdx.x; i < n; i += block_threads) numbers[i] = N(0);
     __syncthreads();
-    return numbers;
+    return {*this, numbers};
   }
 
   template <int count, class Body> __forceinline__ void lines(const Dim (&over)[count], const Body& body) {
@@ -75,7 +99,7 @@ template <class J, class N> class Run {
     const std::int64_t all = std::int64_t{extent[0]} * extent[1] * extent[2] * extent[3];
     if (all == 0 || all > 0x7fffffff) return;
     const std::int32_t count = static_cast<std::int32_t>(all);
-    const Team team = Team::of(lanes_for(count, side_by_side));
+    team = Team::of(lanes_for(count, side_by_side));
     Scratch left = scratch_left;
     if constexpr (is_golden) {
       scratch_left.take_high(static_cast<std::int64_t>(sizeof(LineRecord)) * plan.output_count * count);
@@ -87,7 +111,7 @@ template <class J, class N> class Run {
     if (scratch_left.exhausted) return;
 
     for (std::int32_t number = team.number; number < count; number += team.teams) {
-      Line<J, N> line(*this, team, lines_scratch + own * team.number);
+      Line<J, N> line(*this, lines_scratch + own * team.number);
       std::int32_t rest = number;
       line.index_[3] = rest % extent[3], rest /= extent[3];
       line.index_[2] = rest % extent[2], rest /= extent[2];
@@ -125,7 +149,7 @@ template <class J, class N> class Line {
 
   __forceinline__ void store(const TensorSpec& tensor, const At& at, const N& v) {
     const View& view = run_.views[tensor.index];
-    if (!view.tested || !(inside_ || team_.lane == 0)) return;
+    if (!view.tested || !(run_.inside || run_.team.lane == 0)) return;
     const std::int32_t place = dense_place(view, at);
     J::with_type(tensor, [&]<DType type>() {
       if constexpr (!is_floating<type>)
@@ -154,12 +178,12 @@ template <class J, class N> class Line {
   }
 
   template <class F> __forceinline__ void each(std::int32_t n, const F& f) const {
-    const bool outer = !inside_;
-    const std::int32_t first = outer ? team_.lane : 0, step = outer ? team_.lanes : 1;
-    inside_ = true;
+    const bool outer = !run_.inside;
+    const std::int32_t first = outer ? run_.team.lane : 0, step = outer ? run_.team.lanes : 1;
+    run_.inside = true;
     for (std::int32_t i = first; i < n; i += step) f(i);
-    inside_ = !outer;
-    if (outer) team_.sync();
+    run_.inside = !outer;
+    if (outer) run_.team.sync();
   }
   template <class F> __forceinline__ void each(std::int32_t n, std::int32_t m, const F& f) const {
     each(n * m, [&](std::int32_t i) { f(i / m, i % m); });
@@ -168,35 +192,35 @@ template <class J, class N> class Line {
   template <class F> __forceinline__ N sum(std::int32_t n, const F& f) const {
     using Sum = typename N::Sum;
     if (n <= 0) return N(0);
-    const bool outer = !inside_;
-    const std::int32_t first = outer ? team_.lane : 0, step = outer ? team_.lanes : 1;
+    const bool outer = !run_.inside;
+    const std::int32_t first = outer ? run_.team.lane : 0, step = outer ? run_.team.lanes : 1;
     Sum total;
-    inside_ = true;
+    run_.inside = true;
     if constexpr (N::any_order) {
       if (n > run_.plan.longest) run_.findings.reasons |= gate_invalid;
       for (std::int32_t i = first; i < n; i += step) total.add(f(i));
-      inside_ = !outer;
+      run_.inside = !outer;
       if (step > 1) {
         const auto merge = [](Sum& a, const Sum& b) { a.merge(b); };
-        total = team_.merged(total, merge, run_.exchange);
+        total = run_.team.merged(total, merge, run_.exchange);
       }
     } else {
       sum_in_order(n, first, step, f, total);
-      inside_ = !outer;
+      run_.inside = !outer;
     }
     return total.value();
   }
 
   template <class F> __forceinline__ N max(std::int32_t n, const F& f) const {
-    const bool outer = !inside_;
-    const std::int32_t first = outer ? team_.lane : 0, step = outer ? team_.lanes : 1;
+    const bool outer = !run_.inside;
+    const std::int32_t first = outer ? run_.team.lane : 0, step = outer ? run_.team.lanes : 1;
     N largest = -infinite;
-    inside_ = true;
+    run_.inside = true;
     for (std::int32_t i = first; i < n; i += step) N::raise(largest, f(i));
-    inside_ = !outer;
+    run_.inside = !outer;
     if (step > 1) {
       const auto merge = [](N& a, const N& b) { N::raise(a, b); };
-      largest = team_.merged(largest, merge, run_.exchange);
+      largest = run_.team.merged(largest, merge, run_.exchange);
     }
     return largest;
   }
@@ -211,9 +235,9 @@ template <class J, class N> class Line {
       const bool alike = (a_is_nan && b_is_nan) || a.v == b.v;
       if (alike ? b.index < a.index : !a_is_nan && (b_is_nan || b.v > a.v)) a = b;
     };
-    const bool outer = !inside_;
-    const std::int32_t first = outer ? team_.lane : 0, step = outer ? team_.lanes : 1;
-    inside_ = true;
+    const bool outer = !run_.inside;
+    const std::int32_t first = outer ? run_.team.lane : 0, step = outer ? run_.team.lanes : 1;
+    run_.inside = true;
     Best best;
     best.v = f(0);
     for (std::int32_t i = first; i < n; i += step) {
@@ -221,8 +245,8 @@ template <class J, class N> class Line {
       next.v = f(i), next.index = i;
       join(best, next);
     }
-    inside_ = !outer;
-    if (step > 1) best = team_.merged(best, join, run_.exchange);
+    run_.inside = !outer;
+    if (step > 1) best = run_.team.merged(best, join, run_.exchange);
     return best.index;
   }
 
@@ -235,26 +259,26 @@ template <class J, class N> class Line {
   }
 
   template <class F, class Out> __forceinline__ void scan(std::int32_t n, const F& f, const Out& out) {
-    const bool outer = !inside_;
-    const std::int32_t lane = outer ? team_.lane : 0, lanes = outer ? team_.lanes : 1;
-    N* terms = reinterpret_cast<N*>(run_.exchange.terms) + team_.number * team_.lanes;
+    const bool outer = !run_.inside;
+    const std::int32_t lane = outer ? run_.team.lane : 0, lanes = outer ? run_.team.lanes : 1;
+    N* terms = reinterpret_cast<N*>(run_.exchange.terms) + run_.team.number * run_.team.lanes;
     typename N::Sum running;
-    inside_ = true;
+    run_.inside = true;
     for (std::int32_t begin = 0; begin < n; begin += lanes) {
       const std::int32_t i = begin + lane;
       if (i < n) terms[lane] = f(i);
-      if (lanes > 1) team_.sync();
+      if (lanes > 1) run_.team.sync();
       N own;
       const std::int32_t count = n - begin < lanes ? n - begin : lanes;
       for (std::int32_t k = 0; k < count; ++k) {
         running.add(terms[k]);
         if (k == lane) own = running.value();
       }
-      if (lanes > 1) team_.sync();
+      if (lanes > 1) run_.team.sync();
       if (i < n) out(i, own);
     }
-    inside_ = !outer;
-    if (outer) team_.sync();
+    run_.inside = !outer;
+    if (outer) run_.team.sync();
   }
 
   N* scratch(std::int64_t n) {
@@ -275,8 +299,8 @@ template <class J, class N> class Line {
       if (J::Formula::tensors[k].role != J::written || !run_.views[k].tested) continue;
       const auto join = [](LineErrors& a, const LineErrors& b) { a.join(b); };
       LineErrors& errors = errors_[k];
-      errors = team_.merged(errors, join, run_.exchange);
-      if (team_.lane != 0) continue;
+      errors = run_.team.merged(errors, join, run_.exchange);
+      if (run_.team.lane != 0) continue;
       Maxima& maxima = errors.maxima;
       const bool apart = errors.count > 0 && errors.last - errors.first + 1 != errors.count;
       if (apart && !run_.plan.tensors[k].exact) run_.findings.reasons |= line_unclear;
@@ -290,8 +314,7 @@ template <class J, class N> class Line {
 
  private:
   friend class Run<J, N>;
-  __forceinline__ Line(Run<J, N>& run, const Team& team, unsigned char* scratch)
-      : run_(run), team_(team), scratch_(scratch) {}
+  __forceinline__ Line(Run<J, N>& run, unsigned char* scratch) : run_(run), scratch_(scratch) {}
 
   static __forceinline__ std::int32_t dense_place(const View& view, const At& at) {
     std::int32_t place = static_cast<std::int32_t>(at.i[0]);
@@ -341,7 +364,7 @@ template <class J, class N> class Line {
   }
   __forceinline__ void store_integer(const TensorSpec& tensor, const At& at, double right, double other) {
     const View& view = run_.views[tensor.index];
-    if (!view.tested || !(inside_ || team_.lane == 0)) return;
+    if (!view.tested || !(run_.inside || run_.team.lane == 0)) return;
     if constexpr (is_golden) {
       const double t = value(tensor, at);
       if (t != right && t != other) run_.findings.reasons |= mismatch;
@@ -368,17 +391,17 @@ template <class J, class N> class Line {
     const std::int32_t share = step * terms_a_thread;
     int half = 0;
     for (std::int32_t begin = 0; begin < n; begin += share, half ^= 1) {
-      Real* terms = reinterpret_cast<Real*>(run_.exchange.terms[half]) + team_.number * share;
+      Real* terms = reinterpret_cast<Real*>(run_.exchange.terms[half]) + run_.team.number * share;
 #pragma unroll 1
       for (std::int32_t i = begin + first; i < begin + share && i < n; i += step) {
         const N term = f(i);
         terms[i - begin] = term.v;
       }
-      team_.sync();
+      run_.team.sync();
       const std::int32_t count = n - begin < share ? n - begin : share;
       if (adds) add_all(terms, count, total);
     }
-    if (step == warp_threads) return team_.sync();
+    if (step == warp_threads) return run_.team.sync();
     Sum* whole = reinterpret_cast<Sum*>(run_.exchange.states[1]);
     if (threadIdx.x == 0) *whole = total;
     __syncthreads();
@@ -400,11 +423,9 @@ template <class J, class N> class Line {
   }
 
   Run<J, N>& run_;
-  Team team_;
   unsigned char* scratch_;
   std::int64_t taken_ = 0;
   std::int32_t index_[4];
-  mutable bool inside_ = false;
   LineErrors errors_[is_golden ? J::tensor_count : 1];
 };
 
