@@ -14,7 +14,7 @@
 
 namespace assay::testing {
 
-class CpuBatch final : public Device, public BatchDevice {
+class CpuBatch : public Device, public BatchDevice {
  public:
   CpuBatch() : inner_(*make_cpu_device()) {}
 
