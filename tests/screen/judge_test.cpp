@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 
 namespace assay::testing {
@@ -62,14 +63,16 @@ class Beside {
  public:
   Beside(const Op& op, Pass pass, DType dtype) : op_(op), pass_(pass), dtype_(dtype) {}
 
-  // False: there is no such program, on purpose.
   void run(int draws, int shapes) {
     const Result<PtxSource> program =
         judging_source({op_.info().name, pass_, dtype_, true}, default_cache_dir());
     ASSERT_TRUE(program.has_value()) << to_string(program.error());
     functions_ = has_functions(*program);
     for (int shape = 0; shape < shapes; ++shape) {
-      Judged judged(op_, pass_, dtype_, dims_of(op_.info(), shape), {});
+      Tolerance tolerance;
+      tolerance.flush_subnormals = shape == 1;
+      if (shape == 2) tolerance.fudge = 1, tolerance.atol = 1e-6;
+      Judged judged(op_, pass_, dtype_, dims_of(op_.info(), shape), tolerance, shape == 1);
       Rng rng(7919 * static_cast<std::uint64_t>(shape) + 1);
       for (int draw = 0; draw < draws; ++draw) {
         judged.draw(rng, draw % 3 == 0);
@@ -172,7 +175,7 @@ class Beside {
       near(record.target_error, gate.target_error, "target error");
       near(record.reference_error, gate.reference_error, "reference error");
       if (slack * 100 > gate.threshold) continue;
-      near(record.ratio, gate.ratio, "ratio");
+      near(record.ratio * gate.threshold, gate.ratio * gate.threshold, "ratio");
     }
   }
 
@@ -183,8 +186,12 @@ class Beside {
   Tally tally_;
 };
 
-// erf and erfc of f64 cases are evaluated in long double, which a GPU has not.
-bool refused(const Op& op, DType dtype) { return op.info().name == "gelu_erf" && dtype == DType::f64; }
+// erf and erfc of f64 cases are evaluated in long double, which a GPU has not; and of layernorm backward in
+// double-doubles there are more values at once than the CPU device's stack holds.
+bool refused(const Op& op, Pass pass, DType dtype) {
+  if (dtype != DType::f64) return false;
+  return op.info().name == "gelu_erf" || (op.info().name == "layernorm" && pass == Pass::backward);
+}
 
 class JudgeTest : public ::testing::TestWithParam<const Op*> {};
 
@@ -196,9 +203,9 @@ TEST_P(JudgeTest, NeverCleanWhereTheHostSuspects) {
   for (const Pass pass : {Pass::forward, Pass::backward}) {
     if (pass == Pass::backward && !op.info().has_backward) continue;
     for (const DType dtype : {DType::bf16, DType::f32, DType::f16, DType::f64}) {
-      if ((!every_type && dtype != DType::bf16) || refused(op, dtype)) continue;
+      if ((!every_type && dtype != DType::bf16) || refused(op, pass, dtype)) continue;
       Beside beside(op, pass, dtype);
-      beside.run(all ? 6 : 3, all ? 2 : 1);
+      beside.run(all ? 6 : 3, all ? 3 : 2);
       if (HasFatalFailure()) return;
       EXPECT_GE(beside.tally().far_clean * 3, beside.tally().far * 2)
           << "a sieve that says little is useless";
@@ -208,6 +215,40 @@ TEST_P(JudgeTest, NeverCleanWhereTheHostSuspects) {
 
 INSTANTIATE_TEST_SUITE_P(, JudgeTest, ::testing::ValuesIn(all_ops()),
                          [](const auto& param) { return param.param->info().name; });
+
+// What the tests keep of each golden changes nothing of what is said.
+TEST(JudgingSource, SaysTheSameWithoutKeptGoldens) {
+  const Op& op = *find_op("offset_rmsnorm");
+  Judged judged(op, Pass::forward, DType::bf16, {4, 100}, {}, false);
+  Rng rng(5);
+  for (int draw = 0; draw < 3; ++draw) {
+    judged.draw(rng, draw == 0);
+    judged.add_targets(rng);
+  }
+  const auto records = [&](bool keeps_golden) {
+    const auto program =
+        judging_source({op.info().name, Pass::forward, DType::bf16, keeps_golden}, default_cache_dir());
+    std::vector<screen::Record> result;
+    for (const ScreenVerdict& verdict : judged.by_screen(*program)) result.push_back(verdict.record);
+    return result;
+  };
+  const auto with = records(true), without = records(false);
+  ASSERT_EQ(with.size(), without.size());
+  EXPECT_EQ(std::memcmp(with.data(), without.data(), with.size() * sizeof(screen::Record)), 0);
+}
+
+TEST(JudgingSource, TakesAUsersOwnHeaderFromItsFolder) {
+  for (const Pass pass : {Pass::forward, Pass::backward}) {
+    const auto program = judging_source({"kernels/bias_gelu_residual/bias_gelu_residual.h", pass, DType::f32},
+                                        default_cache_dir());
+    ASSERT_TRUE(program.has_value()) << to_string(program.error());
+    EXPECT_TRUE(program->entries.contains(screen::judge_entry));
+    EXPECT_TRUE(has_functions(*program));
+  }
+  const auto missing = judging_source({"no/such/header.h", Pass::forward, DType::f32}, {});
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_EQ(missing.error().kind, ErrorKind::user);
+}
 
 TEST(JudgingSource, ErfOfF64IsRefused) {
   for (const Pass pass : {Pass::forward, Pass::backward}) {

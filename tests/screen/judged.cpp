@@ -33,10 +33,22 @@ bool reads(Role role, Pass pass) {
   return role == Role::input || (role == Role::upstream && pass == Pass::backward);
 }
 
+// The tensor's elements to where the plan has them, from `place` on.
+void spread(const Tensor& tensor, const PlannedTensor& planned, std::byte* place) {
+  const std::size_t size = size_of(tensor.dtype);
+  for (std::int64_t i = 0; i < tensor.element_count(); ++i) {
+    std::int64_t at = planned.strides.empty() ? i : 0, rest = i;
+    for (std::size_t d = planned.strides.size(); d-- > 0; rest /= tensor.shape[d])
+      at += rest % tensor.shape[d] * planned.strides[d];
+    std::memcpy(place + static_cast<std::size_t>(at) * size,
+                tensor.bytes.data() + static_cast<std::size_t>(i) * size, size);
+  }
+}
+
 } // namespace
 
 Judged::Judged(const Op& op, Pass pass, DType dtype, std::vector<std::int64_t> dims,
-               const Tolerance& tolerance)
+               const Tolerance& tolerance, bool strided)
     : op_(op), tolerance_(tolerance) {
   const OpInfo& info = op.info();
   run_plan_.pass = pass;
@@ -58,6 +70,13 @@ Judged::Judged(const Op& op, Pass pass, DType dtype, std::vector<std::int64_t> d
     tensor.tested = tensor.info->role == written;
     tensor.present = tensor.tested || reads(tensor.info->role, pass);
     if (tensor.tested) tested_.push_back(i);
+    if (strided && reads(tensor.info->role, pass)) {
+      tensor.offset = 1;
+      tensor.strides.resize(tensor.shape.size());
+      std::int64_t stride = 3;
+      for (std::size_t d = tensor.shape.size(); d-- > 0; stride *= std::max<std::int64_t>(tensor.shape[d], 1))
+        tensor.strides[d] = stride++;
+    }
     run_plan_.tensors.push_back(std::move(tensor));
   }
 }
@@ -188,7 +207,7 @@ HostVerdict Judged::by_host(std::size_t k, const ScreenVerdict* with) const {
   HostVerdict verdict;
   verdict.outputs.resize(trial.tensors.size());
   const auto suspect = [&](const TensorReport& report, std::string_view why) {
-    verdict.suspect = true;
+    verdict.suspect = verdict.near = true;
     verdict.why += fmt::format("{} {}; ", report.name, why);
   };
   if (run_plan_.pass == Pass::backward)
@@ -255,7 +274,7 @@ std::vector<ScreenVerdict> Judged::by_screen(const PtxSource& program) {
     std::byte* slot = slots.data() + c * layout.bytes;
     for (std::size_t i = 0; i < trial.inputs.size(); ++i)
       if (!trial.inputs[i].bytes.empty())
-        std::memcpy(slot + layout.tensors[i], trial.inputs[i].bytes.data(), trial.inputs[i].bytes.size());
+        spread(trial.inputs[i], run_plan_.tensors[i], slot + layout.tensors[i]);
     for (std::size_t k = 0; k < tested_.size(); ++k) {
       const DType type = trial.tensors[k].dtype;
       const std::vector<double>& values = targets_[c].values[k];

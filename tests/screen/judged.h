@@ -42,7 +42,9 @@ struct HostVerdict {
 
 class Judged {
  public:
-  Judged(const Op& op, Pass pass, DType dtype, std::vector<std::int64_t> dims, const Tolerance& tolerance);
+  // strided: inputs whose elements lie apart, and begin one element late.
+  Judged(const Op& op, Pass pass, DType dtype, std::vector<std::int64_t> dims, const Tolerance& tolerance,
+         bool strided);
 
   // Inputs drawn by the mutators' own rules, or all plain (N(0, 1) and legal values).
   void draw(Rng& rng, bool plain);

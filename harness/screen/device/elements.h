@@ -85,8 +85,10 @@ __forceinline__ std::uint32_t join_element(const TensorSlot& slot, double golden
     }
   }
   if (bias_is_judged<type>() && size <= format.largest && rounding != 0) {
-    const double units = (g < 0 ? -1 : 1) / spacing;
-    const float off = static_cast<float>((t - g) * units), legal = static_cast<float>((r - g) * units);
+    const double units =
+        __hiloint2double(0x7fe00000 - __double2hiint(spacing), 0); // 1 / spacing, a power of 2
+    const double away = g < 0 ? -units : units;
+    const float off = static_cast<float>((t - g) * away), legal = static_cast<float>((r - g) * away);
     // Sums of flushed subnormals have no bias of their own, but how many they are only the host knows.
     if (std::fabs(rounding) > bound && (slot.flush_floor == 0 || size >= 0x1p-78)) {
       output.rounded += 1;
