@@ -160,6 +160,60 @@ TEST_F(BatchTest, AnyNumberOfChainsLanesAndStreamsGivesTheSame) {
       }
 }
 
+TEST_F(BatchTest, AGraphOfTheSameShapeIsUsedAgain) {
+  testing::add_fake_kernel("negative", {8, 8}, [](const FakeGpuLaunch& l) {
+    return *l.pointer<std::int64_t>(1) = -2 * *l.pointer<std::int64_t>(0), 0;
+  });
+  testing::add_fake_kernel("ungraphed", {8, 8}, [](const FakeGpuLaunch& l) {
+    return *l.pointer<std::int64_t>(1) = 2 * *l.pointer<std::int64_t>(0), 0;
+  });
+  testing::fake_gpu().refused_in_graph = "ungraphed";
+  ptx = testing::fake_ptx({"fill", "first", "second", "judge", "negative", "ungraphed"});
+  options.batch.lanes = 1;
+  open();
+  open_batch(sums(4, 1));
+  expect_sums(outcome_of(8), 8);
+  EXPECT_EQ(fake_counts().instantiated, 1);
+  open_batch(sums(4, 1, 5)); // other memory, other common bytes
+  expect_sums(outcome_of(10), 10, 5);
+  EXPECT_EQ(fake_counts().instantiated, 1);
+  EXPECT_EQ(fake_counts().replaced, 12); // fill, two kernels in five slots, judge
+
+  Batch other = sums(4, 1, 0); // another kernel
+  other.steps[2].entry = "negative";
+  open_batch(other);
+  EXPECT_THAT(results<std::int64_t>(outcome_of(8)), ElementsAre(-2, -4, -6, -8, -10, -12, -14, -16));
+  EXPECT_EQ(fake_counts().instantiated, 1);
+
+  open_batch(sums(4, 2)); // other shapes
+  expect_sums(outcome_of(8), 8);
+  open_batch(sums(3, 1));
+  expect_sums(outcome_of(8), 8);
+  EXPECT_EQ(fake_counts().instantiated, 3);
+  open_batch(sums(4, 1));
+  expect_sums(outcome_of(8), 8);
+  EXPECT_EQ(fake_counts().instantiated, 3);
+
+  other = sums(4, 1);
+  other.steps[2].entry = "ungraphed"; // what it holds cannot be replaced
+  open_batch(other);
+  expect_sums(outcome_of(16), 16);
+  open_batch(sums(4, 1));
+  expect_sums(outcome_of(8), 8);
+  EXPECT_EQ(fake_counts().instantiated, 4);
+}
+
+TEST_F(BatchTest, OnlySoManyGraphsAreKept) {
+  options.batch.lanes = 2;
+  open();
+  for (int turn = 0; turn < 3; ++turn)
+    for (std::uint32_t wave = 1; wave < 20; ++wave) {
+      open_batch(sums(wave, wave / 3, turn));
+      expect_sums(outcome_of(6 * wave), 6 * wave, turn);
+    }
+  EXPECT_GT(fake_counts().instantiated, 2 * 19);
+}
+
 TEST_F(BatchTest, AGraphThatCannotBeMadeIsDoneWithout) {
   testing::fake_gpu().refused_in_graph = "second";
   open();

@@ -94,6 +94,7 @@ void reset_fake_gpu() {
   FakeCounts& counts = fake_counts();
   counts.allocated = 0;
   counts.starts = counts.compiled = counts.loaded = counts.launched = counts.graphs = 0;
+  counts.instantiated = counts.replaced = 0;
 }
 
 void add_fake_kernel(const std::string& name, std::vector<std::uint32_t> param_bytes, FakeGpuKernel kernel) {

@@ -201,7 +201,18 @@ Status graph_add_kernel(void** node, void* graph, void* const* waits_for, std::s
   *node = reinterpret_cast<void*>(to->nodes.size());
   return 0;
 }
+Status graph_set_kernel(void* executable, void* node, const cuda::KernelLaunch* launch) {
+  auto* in = static_cast<Graph*>(executable);
+  const auto place = reinterpret_cast<std::size_t>(node);
+  if (place == 0 || place > in->nodes.size()) return invalid_value;
+  if (static_cast<Function*>(launch->function)->name == fake_gpu().refused_in_graph)
+    return capture_unsupported;
+  ++fake_counts().replaced;
+  in->nodes[place - 1].run = launch_of(*launch);
+  return 0;
+}
 Status instantiate(void** executable, void* graph, unsigned long long) {
+  ++fake_counts().instantiated;
   *executable = new Graph(*static_cast<Graph*>(graph));
   return 0;
 }
@@ -245,6 +256,7 @@ void add_streams(cuda::Driver& driver) {
   driver.end_capture = end_capture;
   driver.graph_create = graph_create;
   driver.graph_add_kernel = graph_add_kernel;
+  driver.graph_set_kernel = graph_set_kernel;
   driver.instantiate = instantiate;
   driver.launch_graph = launch_graph;
   driver.destroy_graph = destroy_graph;

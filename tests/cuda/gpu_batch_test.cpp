@@ -225,6 +225,19 @@ TEST_F(GpuBatch, AThousandCasesAreWhatTheyAreOneByOne) {
   EXPECT_EQ(again.results, outcome.results);
 }
 
+TEST_F(GpuBatch, AGraphOfTheSameShapeTakesOtherLaunches) {
+  for (const std::uint64_t slot : {slot_bytes, 3 * slot_bytes, 2 * slot_bytes}) {
+    open(batch_of("softmax", 64, 4, rows, 0, slot));
+    expect_softmax(outcome_of(1000), 1000, 17);
+    Batch batch = batch_of("wide", 64, 4, 1, 0, slot); // another kernel, with other memory
+    batch.steps[1].shared_bytes = 220 << 10;
+    open(batch);
+    const auto all = results<float>(outcome_of(1000), 0);
+    ASSERT_EQ(all.size(), 1000 * count);
+    for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], element(i / count, i % count));
+  }
+}
+
 TEST_F(GpuBatch, TimeIsToldStepByStep) {
   open(batch_of("softmax", 512, 0, rows));
   const BatchOutcome outcome = outcome_of(2048, 0, true);

@@ -54,8 +54,8 @@ Status GraphFan::launch(unsigned branch, const KernelLaunch& launch) {
       last == nullptr ? std::span<void* const>(trunk_) : std::span<void* const>(&last, 1);
   void* made = nullptr;
   const Status status =
-      driver_.graph_add_kernel(&made, graph_.get(), waits_for.data(), waits_for.size(), &launch);
-  last = made;
+      driver_.graph_add_kernel(&made, into_.graph.get(), waits_for.data(), waits_for.size(), &launch);
+  into_.nodes.push_back(last = made);
   return status;
 }
 

@@ -1,6 +1,6 @@
 // Launches side by side: a trunk that forks into branches and is joined again. What is launched after a fork
 // waits for all that was joined before it; within a branch one launch waits for the other. One fan queues
-// launches on streams, another puts them into a graph.
+// launches on streams, one makes a graph of them, one puts them in the place of those that a graph has.
 #pragma once
 
 #include "harness/device/cuda/driver.h"
@@ -51,23 +51,51 @@ class StreamFan final : public Fan {
   unsigned forked_ = 0; // branches; 1 is the trunk itself
 };
 
+struct LaunchGraph {
+  explicit LaunchGraph(const Driver& driver)
+      : graph(driver.destroy_graph), executable(driver.destroy_executable) {}
+
+  Handle graph, executable;
+  std::vector<void*> nodes; // in the order in which they were launched
+};
+
 class GraphFan final : public Fan {
  public:
-  GraphFan(const Driver& driver, unsigned width)
-      : driver_(driver), graph_(driver.destroy_graph), width_(width) {}
-  Status create() { return driver_.graph_create(graph_.out(), 0); }
+  GraphFan(const Driver& driver, unsigned width, LaunchGraph& into)
+      : driver_(driver), width_(width), into_(into) {}
+  Status create() { return driver_.graph_create(into_.graph.out(), 0); }
   unsigned width() const override { return width_; }
   Status fork(unsigned branches) override;
   Status launch(unsigned branch, const KernelLaunch& launch) override;
   Status join() override;
-  void* graph() const { return graph_.get(); }
+  // Once all is launched.
+  Status finish() { return driver_.instantiate(into_.executable.out(), into_.graph.get(), 0); }
 
  private:
   const Driver& driver_;
-  Handle graph_;
   unsigned width_;
+  LaunchGraph& into_;
   std::vector<void*> trunk_;    // what a fork waits for
   std::vector<void*> branches_; // the last launch of each; null: none yet
+};
+
+// The launches must fork and join as those did that the graph was made of.
+class GraphUpdate final : public Fan {
+ public:
+  GraphUpdate(const Driver& driver, unsigned width, const LaunchGraph& graph)
+      : driver_(driver), width_(width), graph_(graph) {}
+  unsigned width() const override { return width_; }
+  Status fork(unsigned) override { return success; }
+  Status launch(unsigned, const KernelLaunch& launch) override {
+    return driver_.graph_set_kernel(graph_.executable.get(), graph_.nodes.at(next_++), &launch);
+  }
+  Status join() override { return success; }
+
+ private:
+  const Driver& driver_;
+  unsigned width_;
+  const LaunchGraph& graph_;
+  std::size_t next_ = 0;
 };
 
 Status launch_on(const Driver& driver, const KernelLaunch& launch, void* stream);

@@ -40,6 +40,7 @@ Result<Driver> open_library() {
       find(l, d.event_record, "cuEventRecord") && find(l, d.event_elapsed, "cuEventElapsedTime") &&
       find(l, d.begin_capture, "cuStreamBeginCapture_v2") && find(l, d.end_capture, "cuStreamEndCapture") &&
       find(l, d.graph_create, "cuGraphCreate") && find(l, d.graph_add_kernel, "cuGraphAddKernelNode_v2") &&
+      find(l, d.graph_set_kernel, "cuGraphExecKernelNodeSetParams_v2") &&
       find(l, d.instantiate, "cuGraphInstantiateWithFlags") && find(l, d.launch_graph, "cuGraphLaunch") &&
       find(l, d.destroy_graph, "cuGraphDestroy") && find(l, d.destroy_executable, "cuGraphExecDestroy");
   if (!complete)

@@ -92,6 +92,8 @@ struct Driver {
   Status (*graph_create)(void**, unsigned) = nullptr;
   // The new node, the graph, the nodes that it waits for and how many they are.
   Status (*graph_add_kernel)(void**, void*, void* const*, std::size_t, const KernelLaunch*) = nullptr;
+  // In an executable graph, of the node that this one of its graph became.
+  Status (*graph_set_kernel)(void*, void*, const KernelLaunch*) = nullptr;
   Status (*instantiate)(void**, void*, unsigned long long) = nullptr; // an executable graph
   Status (*launch_graph)(void*, void*) = nullptr;                     // executable graph, stream
   Status (*destroy_graph)(void*) = nullptr;

@@ -9,6 +9,7 @@ namespace assay::cuda {
 namespace {
 
 constexpr std::size_t smallest_memory = std::size_t{1} << 20, smallest_pinned = std::size_t{1} << 20;
+constexpr std::size_t most_graphs = 8;           // of a lane; they take the GPU's memory
 constexpr unsigned char unwritten_result = 0xff; // batch.h
 
 std::uint32_t factor_of(BatchStep::Over over, std::uint32_t cases, std::uint32_t twins) {
@@ -59,6 +60,7 @@ Reply BatchRunner::open(BatchOrder order, std::vector<Function> functions, const
   order_ = std::move(order);
   functions_ = std::move(functions);
   dirt_ = dirt;
+  ++opened_;
   for (std::size_t i = 0; i < order_.steps.size(); ++i) {
     const bool chains = order_.steps[i].over == BatchStep::Over::each;
     if (!chains || groups_.empty() || !groups_.back().chains) groups_.push_back({i, i, chains, false});
@@ -69,6 +71,7 @@ Reply BatchRunner::open(BatchOrder order, std::vector<Function> functions, const
   Status status = pin(order_.common_bytes);
   while (streams_.size() < lanes_.size() && status == success)
     status = streams_.emplace_back().create(driver_, order_.tuning.streams);
+  graphs_.resize(std::max(graphs_.size(), lanes_.size()));
   if (status == success && order_.common_bytes > 0)
     status = driver_.to_device(memory_base_, memory_.staging(), order_.common_bytes);
   return status == success ? Reply{} : failed(Stage::transfer, status);
@@ -211,24 +214,52 @@ Status BatchRunner::queue_wave(std::size_t index, const Wave& wave, const Stagin
 // What does not become a graph is queued launch by launch, where an error of the GPU shows again.
 Status BatchRunner::queue_groups(std::size_t index, const Wave& wave, const Groups& groups) {
   if (wave.graph)
-    if (void* const graph = graph_of(lanes_[index], wave, groups); graph != nullptr)
+    if (void* const graph = graph_of(index, wave, groups); graph != nullptr)
       return driver_.launch_graph(graph, streams_[index].trunk);
   StreamFan fan(driver_, streams_[index]);
   return launch_groups(fan, lanes_[index], wave, groups);
 }
 
 // Null: there can be none.
-void* BatchRunner::graph_of(Lane& lane, const Wave& wave, const Groups& groups) {
-  std::unique_ptr<Handle>& executable = lane.graphs[groups];
-  if (executable == nullptr) {
-    executable = std::make_unique<Handle>(driver_.destroy_executable);
-    GraphFan fan(driver_, order_.tuning.chains);
-    Status status = fan.create();
-    if (status == success) status = launch_groups(fan, lane, wave, groups);
-    if (status == success) status = driver_.instantiate(executable->out(), fan.graph(), 0);
-    if (status != success) *executable->out() = nullptr;
+void* BatchRunner::graph_of(std::size_t index, const Wave& wave, const Groups& groups) {
+  KeptGraphs& graphs = graphs_[index];
+  const std::pair key(groups, shape_of(wave, groups));
+  auto found = graphs.find(key);
+  if (found == graphs.end()) {
+    if (graphs.size() >= most_graphs) graphs.clear();
+    found = graphs.try_emplace(key, driver_).first;
   }
-  return executable->get();
+  KeptGraph& kept = found->second;
+  if (kept.opened == opened_) return kept.refused ? nullptr : kept.graph.executable.get();
+  kept.opened = opened_;
+  const Lane& lane = lanes_[index];
+  GraphUpdate update(driver_, order_.tuning.chains, kept.graph);
+  if (!kept.refused && kept.graph.executable.get() != nullptr &&
+      launch_groups(update, lane, wave, groups) == success)
+    return kept.graph.executable.get();
+  graphs.erase(found);
+  KeptGraph& made = graphs.try_emplace(key, driver_).first->second;
+  made.opened = opened_;
+  made.refused = make(made, lane, wave, groups) != success;
+  return made.refused ? nullptr : made.graph.executable.get();
+}
+
+Status BatchRunner::make(KeptGraph& kept, const Lane& lane, const Wave& wave, const Groups& groups) {
+  GraphFan fan(driver_, order_.tuning.chains, kept.graph);
+  Status status = fan.create();
+  if (status == success) status = launch_groups(fan, lane, wave, groups);
+  return status == success ? fan.finish() : status;
+}
+
+// What decides which launch waits for which.
+BatchRunner::Shape BatchRunner::shape_of(const Wave& wave, const Groups& groups) const {
+  Shape shape = {order_.tuning.chains, wave.cases, wave.twins};
+  for (std::size_t i = groups.first; i < groups.second; ++i) {
+    const Group& group = groups_[i];
+    const bool none = !group.chains && order_.steps[group.first].over == BatchStep::Over::twins;
+    shape.insert(shape.end(), {group.last - group.first, group.chains, group.chains && group.shared, none});
+  }
+  return shape;
 }
 
 Status BatchRunner::launch_groups(Fan& fan, const Lane& lane, const Wave& wave, const Groups& groups) {

@@ -47,10 +47,18 @@ class BatchRunner {
     bool graph = false; // is it worth one
   };
   using Groups = std::pair<std::size_t, std::size_t>; // [first, last)
+  // A graph with the shape of what it was made of: batches that differ in all but that use it again.
+  struct KeptGraph {
+    explicit KeptGraph(const Driver& driver) : graph(driver) {}
+    LaunchGraph graph;
+    bool refused = false;     // none could be made
+    std::uint64_t opened = 0; // of the batch whose launches it holds
+  };
+  using Shape = std::vector<std::uint64_t>;
+  using KeptGraphs = std::map<std::pair<Groups, Shape>, KeptGraph>; // of a lane
   struct Lane {
     Address base = 0;
-    std::size_t waves = 0;                            // whole ones so far, of this batch
-    std::map<Groups, std::unique_ptr<Handle>> graphs; // executable ones
+    std::size_t waves = 0; // whole ones so far, of this batch
   };
   struct Stopwatch;
 
@@ -61,7 +69,9 @@ class BatchRunner {
   KernelLaunch shape(std::size_t step) const;
   Status queue_wave(std::size_t lane, const Wave& wave, const StagingLayout& staging, Stopwatch* watch);
   Status queue_groups(std::size_t lane, const Wave& wave, const Groups& groups);
-  void* graph_of(Lane& lane, const Wave& wave, const Groups& groups);
+  void* graph_of(std::size_t lane, const Wave& wave, const Groups& groups);
+  Status make(KeptGraph& kept, const Lane& lane, const Wave& wave, const Groups& groups);
+  Shape shape_of(const Wave& wave, const Groups& groups) const;
   Status launch_groups(Fan& fan, const Lane& lane, const Wave& wave, const Groups& groups);
   Status launch_single(Fan& fan, const Lane& lane, const Wave& wave, std::size_t step);
   Status launch_chains(Fan& fan, const Lane& lane, const Wave& wave, const Group& group);
@@ -75,8 +85,10 @@ class BatchRunner {
   SharedDirt dirt_;
   LaneLayout layout_;
   std::vector<Lane> lanes_;
-  std::vector<Streams> streams_; // of lanes; kept from batch to batch
-  Address memory_base_ = 0;      // the common bytes, then the lanes
+  std::vector<Streams> streams_;   // of lanes; kept from batch to batch
+  std::vector<KeptGraphs> graphs_; // likewise
+  std::uint64_t opened_ = 0;       // how many batches
+  Address memory_base_ = 0;        // the common bytes, then the lanes
   std::size_t capacity_ = 0, pinned_ = 0;
   std::vector<std::uint64_t> values_; // of a launch's parameters
   std::vector<void*> pointers_;
