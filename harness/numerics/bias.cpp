@@ -39,6 +39,17 @@ void pool(SignedErrors& into, const Comparands& c, std::span<const double> value
   });
 }
 
+std::vector<std::uint8_t> decided_roundings(const Comparands& c, std::span<const double> rounded) {
+  std::vector<std::uint8_t> decided(rounded.size());
+  for (std::size_t i = 0; i < rounded.size(); ++i) {
+    const double g = c.golden[i], low = c.golden_low.empty() ? 0 : c.golden_low[i];
+    const double size = c.magnitude.empty() ? std::fabs(g) : c.magnitude[i];
+    const double to_tie = spacing(c.dtype, g) / 2 - std::fabs((rounded[i] - g) - low);
+    decided[i] = 0x1p-24 * size < to_tie;
+  }
+  return decided;
+}
+
 void keep_decided(std::span<const double> rounded, std::span<const double> legal,
                   std::span<std::uint8_t> decided) {
   ASSAY_CHECK(rounded.size() == legal.size() && decided.size() == legal.size(), "{}, {} and {} elements",

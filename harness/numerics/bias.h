@@ -25,10 +25,12 @@ struct SignedErrors {
 void pool(SignedErrors& into, const Comparands& comparands, std::span<const double> values, double least = 0,
           std::span<const std::uint8_t> decided = {}); // empty: all are
 
-// decided[i] = 0 where another legal evaluation does not have `rounded`, which is G: beside a tie a unit in
-// the arithmetic's last place, or a rounding on the way that is as legal as none, makes the difference, and a
-// tensor of few mantissas (a constant factor, powers of two) can have most of its elements there. What a
-// right kernel stores at such an element says nothing of its store.
+// Whose rounding is decided: 0 where g comes as close to a tie as float32 roundings of the terms behind it
+// reach (2^-24 S). What a right kernel stores there says nothing of its store, and a tensor of few mantissas
+// (a constant factor, powers of two) can have most of its elements there. Where the formula rounds to the
+// output's type on the way, as it may but need not, that reaches every tie, and nothing is decided.
+std::vector<std::uint8_t> decided_roundings(const Comparands& comparands, std::span<const double> rounded);
+// Further, 0 where a legal evaluation does not have `rounded`, which is G.
 void keep_decided(std::span<const double> rounded, std::span<const double> legal,
                   std::span<std::uint8_t> decided);
 

@@ -326,7 +326,7 @@ class Confirmer {
       const Comparands comparands = comparands_of(trial, i);
       std::vector<double> rounded(comparands.golden.size());
       round_values(comparands.dtype, comparands.golden, comparands.golden_low, rounded);
-      std::vector<std::uint8_t> decided(rounded.size(), 1);
+      std::vector<std::uint8_t> decided = decided_roundings(comparands, rounded);
       keep_decided(rounded, trial.reference[i].value, decided);
       for (const Instrument& instrument : instruments_)
         keep_decided(rounded, evaluate_tested(op_, trial, instrument)[i].value, decided);

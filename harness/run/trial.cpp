@@ -195,14 +195,18 @@ class Assessment {
     SignedErrors errors;
     const double least =
         least_unflushed(gate_rule(*trial_, i, case_->tolerance, kernel_->op().info()).flush_terms);
-    pool(errors, comparands_of(*trial_, i), trial_->target[i], least);
+    const Comparands comparands = comparands_of(*trial_, i);
+    std::vector<double> rounded(comparands.golden.size());
+    round_values(comparands.dtype, comparands.golden, comparands.golden_low, rounded);
+    const std::vector<std::uint8_t> decided = decided_roundings(comparands, rounded);
+    pool(errors, comparands, trial_->target[i], least, decided);
     if (std::ssize(errors.error) < bias_suspect_elements) return;
     double sum = 0;
     for (const double error : errors.error) sum += error;
     if (std::abs(sum) <= bias_limit * static_cast<double>(errors.error.size())) return;
     const MeanError target = mean_error(errors);
     SignedErrors reference_errors;
-    pool(reference_errors, comparands_of(*trial_, i), trial_->reference[i].value, least);
+    pool(reference_errors, comparands, trial_->reference[i].value, least, decided);
     const MeanError reference = mean_error(reference_errors);
     if (std::abs(target.mean) <= bias_sigmas * target.standard_error ||
         std::abs(reference.mean) >= legal_bias_limit)

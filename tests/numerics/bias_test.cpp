@@ -75,6 +75,17 @@ TEST(bias, only_what_all_legal_evaluations_agree_on_is_decided) {
   EXPECT_EQ(errors.rounding, (std::vector<double>{1.1, 1.3}));
 }
 
+TEST(bias, beside_a_tie_nothing_is_decided) {
+  // f16 is 2^-10 apart here: 1 + 2^-11 is a tie, and so is 1 + 3 * 2^-11. S of 2^11 reaches 2^-13 far.
+  const std::vector<double> golden{1 + 0x1p-11 - 0x1p-14, 1 + 0x1p-11 - 0x1p-12, 1 + 0x3p-11 + 0x1p-14,
+                                   1 + 0x1p-11 - 0x1p-14},
+      magnitude{0x1p11, 0x1p11, 0x1p11, 1};
+  std::vector<double> rounded;
+  for (const double g : golden) rounded.push_back(round_value(DType::f16, g));
+  const Comparands c{.dtype = DType::f16, .golden = golden, .magnitude = magnitude};
+  EXPECT_EQ(decided_roundings(c, rounded), (std::vector<std::uint8_t>{0, 1, 0, 1}));
+}
+
 // bf16 times silu(10) = 9.99955: an eighth or a quarter of the products of 8 bits with 10 are ties, which
 // that factor puts below them all, so that a store that rounds is off by -0.1 ULP on average; one that
 // rounded the factor to 10 before sends half of them up.
