@@ -31,8 +31,9 @@ extern "C" __global__ void fill(const u64* given, unsigned char* slots, u64 slot
     x[i] = (float)(word >> 40) / (1 << 24);
   }
 }
-extern "C" __global__ void row_norm(const float* x, float* y) {
+extern "C" __global__ void row_norm(const float* x, float* y, int times) {
   __shared__ float partial[8];
+  for (; times > 0; --times) {
   const float* row = x + blockIdx.x * cols;
   float sum = 0;
   for (int c = threadIdx.x; c < cols; c += blockDim.x) sum += row[c] * row[c];
@@ -43,6 +44,8 @@ extern "C" __global__ void row_norm(const float* x, float* y) {
   for (int w = 0; w < 8; ++w) sum += partial[w];
   const float scale = rsqrtf(sum / cols + 1e-6f);
   for (int c = threadIdx.x; c < cols; c += blockDim.x) y[blockIdx.x * cols + c] = row[c] * scale;
+  __syncthreads();
+  }
 }
 extern "C" __global__ void judge(const unsigned char* slots, u64 slot_bytes, double* results) {
   const float* x = (const float*)(slots + blockIdx.x * slot_bytes);
@@ -107,6 +110,7 @@ PtxSource ptx() {
 struct Shape {
   int launches = 1; // of a case
   bool judged = false;
+  std::uint32_t times = 1; // the kernel does its work
   std::uint32_t wave = 512, twins = 0;
   cuda::BatchTuning tuning{};
 };
@@ -133,7 +137,7 @@ Batch batch_of(const Shape& shape, const std::shared_ptr<Program>& program) {
   step.over = Over::each;
   step.entry = "row_norm";
   step.grid = {3};
-  step.args = {at(Area::slot), at(Area::slot, 4096)};
+  step.args = {at(Area::slot), at(Area::slot, 4096), {Area::value, shape.times, 4}};
   batch.steps.insert(batch.steps.end(), static_cast<std::size_t>(shape.launches), step);
   if (shape.judged) {
     step.over = Over::cases;
@@ -206,6 +210,9 @@ void add_all() {
       add(fmt::format("{} launches/chains:{}", launches, chains),
           {.launches = launches, .tuning = {usual.lanes, usual.streams, chains, 1}});
   }
+  for (const unsigned chains : {8u, 16u, 32u, 64u, 128u})
+    add(fmt::format("3 launches, each 10 times the work/chains:{}", chains),
+        {.launches = 3, .times = 10, .tuning = {usual.lanes, usual.streams, chains, 1}});
   for (const unsigned lanes : {1u, 2u, 3u, 4u})
     for (const unsigned chains : {8u, 32u})
       add(fmt::format("whole case of 3 launches/lanes:{}/chains:{}", lanes, chains),

@@ -6,6 +6,7 @@
 #include "harness/device/cuda/timing.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -169,6 +170,7 @@ class Server {
   Reply open(int ordinal) {
     const auto get = [&](int what, int& value) { return driver_.device_attribute(&value, what, device_); };
     void* context = nullptr;
+    ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0); // the most: launches side by side share fewer queues
     Status status = driver_.init(0);
     if (status == success) status = driver_.version(&facts_.driver);
     if (status == success) status = driver_.device_count(&facts_.devices);

@@ -166,7 +166,8 @@ Reply BatchRunner::run(std::size_t cases, bool timed, std::vector<double>& secon
     const auto of_wave = static_cast<std::uint32_t>(std::min<std::size_t>(order_.wave_cases, cases - first));
     Wave wave{first, of_wave, std::min(order_.wave_twins, of_wave)};
     const std::size_t to_come = ((cases - first) / order_.wave_cases + lanes - 1) / lanes; // on this lane
-    wave.graph = of_wave == order_.wave_cases && lanes_[lane].waves + to_come >= order_.tuning.worth_a_graph;
+    wave.graph = of_wave == order_.wave_cases &&
+                 (timed || lanes_[lane].waves + to_come >= order_.tuning.worth_a_graph);
     status = queue_wave(lane, wave, staging, timed ? &watch : nullptr);
     if (timed && status == success) status = driver_.stream_synchronize(streams_[lane].trunk);
     if (timed && status == success) status = watch.add(driver_);
@@ -189,6 +190,9 @@ Status BatchRunner::queue_wave(std::size_t index, const Wave& wave, const Stagin
   const Lane& lane = lanes_[index];
   void* const stream = streams_[index].trunk;
   Status status = success;
+  // Not between the events.
+  for (std::size_t i = 0; watch != nullptr && wave.graph && i < groups_.size(); ++i)
+    graph_of(index, wave, {i, i + 1});
   if (order_.given_bytes > 0)
     status = driver_.queue_to_device(lane.base + layout_.given,
                                      memory_.staging() + wave.first * order_.given_bytes,
