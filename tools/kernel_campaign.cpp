@@ -330,6 +330,8 @@ Result<void> KernelCampaign::after_end(Worker& worker, const Ended& ended) {
     worker.finished = !worker.evicted;
     return {};
   }
+  if (std::error_code ec; !fs::exists(worker.status_path, ec))
+    return environment_error(Place{folder_.path().string()}, "is there no longer, so the campaign ends");
   if (!ended.by_signal && ended.code == cannot_store)
     return std::unexpected(Error{ErrorKind::environment,
                                  fmt::format("a finding could not be stored: {}; the same command goes on "

@@ -309,5 +309,41 @@ TEST(Durability, AReadOnlyFolderIsRefusedBeforeAnyCase) {
   EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
 }
 
+// In the morning, before the campaign has ended.
+TEST(Durability, FindingsAreReadWhileACampaignAddsToThem) {
+  const TemporaryFolder folder;
+  const std::string out = folder / "findings";
+  run_assay(command(out), {.while_running = [&](int pid) {
+              const auto stored = [&] {
+                return fs::exists(out + "/softmax_naive/softmax_naive-forward-y-structure/minimized.case");
+              };
+              for (int wait = 0; wait < 3000 && !stored(); ++wait)
+                std::this_thread::sleep_for(milliseconds(10));
+              for (const char* round : {"1", "2", "3"}) {
+                const std::string told = folder / (std::string(round) + ".json");
+                const ProgramRun triage = run_assay({"triage", out, "--json", told});
+                EXPECT_EQ(triage.exit, 1) << triage.out << triage.err;
+                const json report = json::parse(slurp(told));
+                EXPECT_TRUE(report["unread"].empty()) << report["unread"];
+                EXPECT_FALSE(report["groups"].empty());
+                const ProgramRun replay = run_assay({"replay", out});
+                EXPECT_EQ(replay.exit, 1) << replay.out << replay.err;
+              }
+              ::kill(pid, SIGINT);
+            }});
+}
+
+TEST(Durability, AFolderThatVanishesEndsTheCampaignWithAWord) {
+  const TemporaryFolder folder;
+  std::vector<std::string> args = command(folder / "findings");
+  const ProgramRun run = run_assay(args, {.while_running = [&](int pid) {
+                                     wait_for_workers(pid);
+                                     std::this_thread::sleep_for(milliseconds(300));
+                                     fs::remove_all(folder / "findings");
+                                   }});
+  EXPECT_EQ(run.exit, 4) << run.out << run.err;
+  EXPECT_THAT(run.err, HasSubstr("is there no longer"));
+}
+
 } // namespace
 } // namespace assay::testing
