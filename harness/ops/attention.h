@@ -29,9 +29,9 @@ struct Attention {
   static constexpr Param causal{0, "causal", DType::i32, 0, true};
   static constexpr Param params[] = {causal};
   static constexpr bool reduces = true;
-  enum : int { query_scaled = 2, query_scaled_exp2 }; // beside two_pass and online
-  static constexpr const char* algorithms[] = {"two_pass", "online", "online, query scaled",
-                                               "online, query scaled, exp2"};
+  enum : int { weights_rounded = 2, query_scaled, query_scaled_exp2 }; // beside two_pass and online
+  static constexpr const char* algorithms[] = {"two_pass", "online", "online, weights rounded",
+                                               "online, query scaled", "online, query scaled, exp2"};
 
   template <class Run> static void forward(Run& run) {
     run.lines({batch, heads, q_len}, [](auto& line) {
@@ -90,14 +90,18 @@ struct Attention {
     return line.algorithm() == query_scaled_exp2 ? Base::two : Base::e;
   }
 
-  // v weighed by exp(score - maximum), divided once at the end: no rounding to
-  // T before that, and sums that are not yet normalised.
+  // v weighed by exp(score - maximum), divided once at the end: sums that are
+  // not yet normalised. Weights rounded to T, as tensor cores take them, are as
+  // legal as the probabilities' rounding; their own sum is not rounded.
   template <class Line, class Row>
   static void attend_online(Line& line, Query query, long long seen, const Row& row) {
     const auto base = base_of(line);
     const auto state = online_state(line, seen, row, base);
     const auto weight = line.scratch(seen);
-    line.each(seen, [&](auto j) { weight[j] = power(row(j) - state.largest, base); });
+    line.each(seen, [&](auto j) {
+      weight[j] = power(row(j) - state.largest, base);
+      if (line.algorithm() == weights_rounded) weight[j] = line.round(weight[j]);
+    });
     line.each(line.size(head_dim), [&](auto l) {
       const auto value = [&](auto j) { return line.load(v, {query.batch, query.head, j, l}); };
       const auto sum = line.sum(seen, [&](auto j) { return weight[j] * value(j); });

@@ -76,6 +76,16 @@ TEST(Legal, AnExponentialMayBeAPowerOfTwoOfTheScaledQuery) {
   EXPECT_NEAR(second_weight(q, k, "online, query scaled, exp2"), 0.26120387, 1e-7);
 }
 
+TEST(Legal, WeightsMayBeRoundedBeforeTheirSumDivides) {
+  // bf16 is 2^-9 apart here: exp(-1) = 0.36787944 rounds to 0.3671875, their sum 1.36787944 is not rounded,
+  // and the quotient 0.26843557 rounds to 137 * 2^-9; the probability 0.26894142 to 138 * 2^-9.
+  OwnedProblem problem(*find_op("attention"), Pass::forward, DType::bf16, {1, 1, 1, 2, 1});
+  problem.set("q", {1}).set("k", {1, 0}).set("v", {0, 1});
+  EXPECT_EQ(first(problem, "out", "two_pass"), 138 * 0x1p-9);
+  EXPECT_EQ(first(problem, "out", "online"), 138 * 0x1p-9);
+  EXPECT_EQ(first(problem, "out", "online, weights rounded"), 137 * 0x1p-9);
+}
+
 TEST(Legal, ProductsMayBeTakenInAnotherOrder) {
   // silu'(-17) = s (1 - 17 (1 - s)), s = 4.1e-8: 1e-38 s is 0.3 of the smallest subnormal, and rounds to 0.
   OwnedProblem problem(*find_op("silu"), Pass::backward, DType::f32, {1});
