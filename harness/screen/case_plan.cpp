@@ -16,6 +16,7 @@ constexpr std::int64_t most_elements = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t longest_axis = (std::int64_t{1} << 17) - 64;
 constexpr std::uint64_t most_scratch = std::uint64_t{4} << 30;
 constexpr std::uint32_t full_gpu = 1024;
+constexpr std::int32_t large_tensor = 1 << 18;
 
 // Plain text inside the program, where the formula takes scratch for its lines (device/lines.h).
 bool takes_line_scratch(const PtxSource& program) { return program.text.contains("assay: line scratch"); }
@@ -116,7 +117,11 @@ Result<CasePlan> case_plan(const OpInfo& op, const Plan& plan, const Tolerance& 
   return result;
 }
 
-JudgeNeeds judge_needs(const CasePlan& plan) {
+JudgeNeeds judge_needs(const CasePlan& plan, std::uint32_t threads) {
+  JudgeNeeds needs;
+  for (const TensorSlot& slot : plan.tensors)
+    if (slot.count >= large_tensor) needs.threads = screen::most_judge_threads;
+  if (threads != 0) needs.threads = threads;
   constexpr std::uint64_t number = 24, line_record = 16, padding = 16; // bytes; of the largest Number
   std::uint64_t bytes = 4096;
   for (const TensorSlot& slot : std::span(plan.tensors, static_cast<std::size_t>(plan.tensor_count))) {
@@ -127,12 +132,9 @@ JudgeNeeds judge_needs(const CasePlan& plan) {
   bytes += static_cast<std::uint64_t>(plan.most_lines) * line_record *
            static_cast<std::uint64_t>(std::max(plan.output_count, 1));
   bytes += 4 * (number * static_cast<std::uint64_t>(plan.longest) + padding); // Run::scratch
-  const std::uint64_t teams =
-      screen::line_a_thread(plan.line_scratch) ? screen::judge_threads : screen::judge_warps;
+  const std::uint64_t teams = screen::line_a_thread(plan.line_scratch) ? needs.threads : needs.threads / 32;
   bytes += teams * (number * static_cast<std::uint64_t>(plan.line_scratch) + padding);
 
-  JudgeNeeds needs;
-  needs.threads = screen::judge_threads;
   needs.scratch_bytes = (bytes + 255) / 256 * 256;
   needs.most_blocks =
       static_cast<std::uint32_t>(std::clamp<std::uint64_t>(most_scratch / needs.scratch_bytes, 1, full_gpu));

@@ -21,10 +21,12 @@ Result<screen::CasePlan> case_plan(const OpInfo& op, const Plan& plan, const Tol
 
 // How to launch assay_judge for cases of that plan.
 struct JudgeNeeds {
-  std::uint32_t threads = 256;     // a block: blockDim = {threads, 1, 1}; no dynamic shared memory
+  std::uint32_t threads = 256;     // a block: blockDim = {threads, 1, 1}; no dynamic shared memory. More for
+                                   // large cases, of which fewer are in flight
   std::uint64_t scratch_bytes = 0; // of each block, a multiple of 256
   std::uint32_t most_blocks = 1;   // more blocks than these at a time gain nothing, or take too much scratch
 };
-JudgeNeeds judge_needs(const screen::CasePlan& plan);
+// threads: 0 chooses; else a multiple of 64, at most screen::most_judge_threads.
+JudgeNeeds judge_needs(const screen::CasePlan& plan, std::uint32_t threads = 0);
 
 } // namespace assay

@@ -12,10 +12,12 @@ inline constexpr int max_params = 8;
 inline constexpr int max_tensors = 16; // of an operator, absent ones counted
 inline constexpr int max_outputs = 6;  // tested ones of a pass
 
-// Threads of a block, and how many lines may be under way in it where each takes `line_scratch` Numbers.
-inline constexpr int judge_threads = 256;
-inline constexpr int judge_warps = judge_threads / 32;
-constexpr bool line_a_thread(std::int64_t line_scratch) { return line_scratch * judge_threads <= 1 << 19; }
+// Threads of a block: a multiple of 64. Where a line takes `line_scratch` Numbers, lines may be under way in
+// each thread, or only in each warp.
+inline constexpr int most_judge_threads = 512;
+constexpr bool line_a_thread(std::int64_t line_scratch) {
+  return line_scratch * most_judge_threads <= 1 << 20;
+}
 
 // One tensor of the operator, at its place in OpInfo::tensors.
 struct TensorSlot {
@@ -94,12 +96,12 @@ struct Record {
 // The entry of a judging program (source.h):
 //   extern "C" assay_judge(const CasePlan* plan, const unsigned char* slots, uint64 slot_bytes, uint32 cases,
 //                          unsigned char* scratch, uint64 scratch_bytes, Record* records)
-// blockDim = {judge_threads, 1, 1}, no dynamic shared memory, gridDim.x >= 1: block b judges the cases b, b +
-// gridDim.x, ... < cases, one at a time, case c at slots + c * slot_bytes with its tensors where CasePlan
-// says, and stores records[c]. Its own scratch lies at scratch + b * scratch_bytes (256-byte aligned; both
-// numbers from judge_needs(), case_plan.h). A GPU is full from about two blocks a multiprocessor on: a grid
-// of min(cases, JudgeNeeds::most_blocks). Numbers only: whether memory was respected is another kernel's to
-// see.
+// blockDim = {JudgeNeeds::threads, 1, 1}, no dynamic shared memory, gridDim.x >= 1: block b judges the cases
+// b, b + gridDim.x, ... < cases, one at a time, case c at slots + c * slot_bytes with its tensors where
+// CasePlan says, and stores records[c]. Its own scratch lies at scratch + b * scratch_bytes (256-byte
+// aligned; both numbers from judge_needs(), case_plan.h). A GPU is full from about two blocks a
+// multiprocessor on: a grid of min(cases, JudgeNeeds::most_blocks). Numbers only: whether memory was
+// respected is another kernel's to see.
 inline constexpr const char* judge_entry = "assay_judge";
 
 } // namespace assay::screen

@@ -33,7 +33,7 @@ std::string source_text(std::string_view header, std::string_view formula, const
 
 #include "{}"
 
-extern "C" __global__ void __launch_bounds__(assay::screen::judge_threads)
+extern "C" __global__ void __launch_bounds__(assay::screen::most_judge_threads)
 {}(const assay::screen::CasePlan* plan, const unsigned char* slots, unsigned long long slot_bytes,
    unsigned cases, unsigned char* scratch, unsigned long long scratch_bytes,
    assay::screen::Record* records) {{

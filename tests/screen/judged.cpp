@@ -260,10 +260,10 @@ HostVerdict Judged::by_host(std::size_t k, const ScreenVerdict* with) const {
   return verdict;
 }
 
-std::vector<ScreenVerdict> Judged::by_screen(const PtxSource& program) {
+std::vector<ScreenVerdict> Judged::by_screen(const PtxSource& program, std::uint32_t threads) {
   const SlotLayout layout = *slot_layout(run_plan_, case_);
   plan_ = value(case_plan(op_.info(), run_plan_, tolerance_, layout.tensors, program));
-  JudgeNeeds needs = judge_needs(plan_);
+  JudgeNeeds needs = judge_needs(plan_, threads);
   for (const std::size_t i : tested_) // for the goldens that are kept
     needs.scratch_bytes += (static_cast<std::size_t>(plan_.tensors[i].count) * 24 + 511) / 256 * 256;
 

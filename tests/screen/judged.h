@@ -57,8 +57,8 @@ class Judged {
 
   // The host's judges of target k; with the reference that the GPU had, where `with` is given.
   HostVerdict by_host(std::size_t k, const ScreenVerdict* with = nullptr) const;
-  // All targets in one launch.
-  std::vector<ScreenVerdict> by_screen(const PtxSource& program);
+  // All targets in one launch; threads: of a block, 0 as judge_needs() chooses.
+  std::vector<ScreenVerdict> by_screen(const PtxSource& program, std::uint32_t threads = 0);
   const screen::CasePlan& plan() const { return plan_; } // of the last by_screen()
 
  private:

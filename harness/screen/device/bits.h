@@ -29,54 +29,72 @@ inline double from_f8(std::uint32_t bits, int mantissa_bits, int bias, bool has_
          Format::power_of_two(least + static_cast<int>(exponent) - 1);
 }
 
-inline float from_f16(std::uint32_t bits) {
-  const std::uint32_t magnitude = bits & 0x7fff;
-  // As a float of the same fraction, then 2^112 times that: subnormals become normal, exactly.
-  float value = __uint_as_float(magnitude << 13) * 0x1p112f;
-  if (magnitude >= 0x7c00) value = __uint_as_float(0x7f800000 | (magnitude & 0x3ff) << 13);
-  return __uint_as_float(__float_as_uint(value) | (bits & 0x8000) << 16);
+// The bits of x rounded to f16 or bf16.
+template <DType type> std::uint16_t half_bits(float x) {
+  std::uint16_t bits;
+  if constexpr (type == DType::f16)
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  else
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+// A float on the way is rounded to odd: what was cut off shows in its last bit, so the next rounding is the
+// only one (Boldo, Melquiond, "Emulation of FMA and correctly rounded sums", IEEE TC 57(4), 2008).
+template <DType type> std::uint16_t half_bits(double x) {
+  const float cut = __double2float_rz(x);
+  return half_bits<type>(cut == x ? cut : __uint_as_float(__float_as_uint(cut) | 1));
+}
+template <DType type> float from_half_bits(std::uint16_t bits) {
+  float x;
+  if constexpr (type == DType::f16)
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
+  else
+    x = __uint_as_float(std::uint32_t{bits} << 16);
+  return x;
+}
+
+// The number at `place`; read_only: nobody writes it while the program runs.
+template <class T, bool read_only> T loaded(const unsigned char* place) {
+  const T* typed = reinterpret_cast<const T*>(place);
+  if constexpr (read_only)
+    return __ldg(typed);
+  else
+    return *typed;
 }
 
 // The value of the element at `place`.
-template <DType type> double value_at(const unsigned char* place) {
-  if constexpr (type == DType::f64) return *reinterpret_cast<const double*>(place);
-  if constexpr (type == DType::f32) return *reinterpret_cast<const float*>(place);
-  if constexpr (type == DType::bf16)
-    return __uint_as_float(std::uint32_t{*reinterpret_cast<const std::uint16_t*>(place)} << 16);
-  if constexpr (type == DType::f16) return from_f16(*reinterpret_cast<const std::uint16_t*>(place));
+template <DType type, bool read_only = true> double value_at(const unsigned char* place) {
+  if constexpr (type == DType::f64) return loaded<double, read_only>(place);
+  if constexpr (type == DType::f32) return loaded<float, read_only>(place);
+  if constexpr (type == DType::bf16 || type == DType::f16)
+    return from_half_bits<type>(loaded<std::uint16_t, read_only>(place));
   if constexpr (type == DType::f8e4m3) return from_f8(*place, 3, 7, false);
   if constexpr (type == DType::f8e5m2) return from_f8(*place, 2, 15, true);
-  if constexpr (type == DType::i64) return static_cast<double>(*reinterpret_cast<const std::int64_t*>(place));
-  if constexpr (type == DType::i32) return *reinterpret_cast<const std::int32_t*>(place);
+  if constexpr (type == DType::i64) return static_cast<double>(loaded<std::int64_t, read_only>(place));
+  if constexpr (type == DType::i32) return loaded<std::int32_t, read_only>(place);
   if constexpr (type == DType::i8) return *reinterpret_cast<const std::int8_t*>(place);
   if constexpr (type == DType::u8) return *place;
 }
 
+// Elements that follow are on their way into the L2 before their turn comes.
+inline void fetch_ahead(const unsigned char* place) {
+  asm volatile("prefetch.global.L2 [%0];" : : "l"(place + 1024));
+}
+
 // x rounded to the type, nearest even, as a double.
 template <DType type> double rounded_to(double x) {
-  if constexpr (type == DType::f64) return x;
-  if constexpr (type == DType::f32) return static_cast<float>(x);
-  constexpr Format format = format_constant<type>();
-  return round_to(format, x);
+  if constexpr (type == DType::f64) {
+    return x;
+  } else if constexpr (type == DType::f32) {
+    return static_cast<float>(x);
+  } else if constexpr (bytes_of<type>() == 2) {
+    return from_half_bits<type>(half_bits<type>(x));
+  } else {
+    constexpr Format format = format_constant<type>();
+    return round_to(format, x);
+  }
 }
 template <DType type> double rounded_to(DoubleDouble x) { return x.high + x.low; } // f64 cases alone
-
-// Stores a value of the type.
-template <DType type> void put(unsigned char* place, double value) {
-  if constexpr (type == DType::f64) *reinterpret_cast<double*>(place) = value;
-  if constexpr (type == DType::f32) *reinterpret_cast<float*>(place) = static_cast<float>(value);
-  if constexpr (type == DType::bf16)
-    *reinterpret_cast<std::uint16_t*>(place) =
-        static_cast<std::uint16_t>(__float_as_uint(static_cast<float>(value)) >> 16);
-  if constexpr (type == DType::f16) {
-    const std::uint32_t bits = __float_as_uint(static_cast<float>(value)), magnitude = bits & 0x7fffffff;
-    std::uint32_t half = __float_as_uint(__uint_as_float(magnitude) * 0x1p-112f) >> 13; // exact
-    if (magnitude >= 0x7f800000) half = magnitude > 0x7f800000 ? 0x7fff : 0x7c00;
-    *reinterpret_cast<std::uint16_t*>(place) = static_cast<std::uint16_t>(half | bits >> 16 & 0x8000);
-  }
-  // The reference of these is held as a float.
-  if constexpr (bytes_of<type>() == 1 || type == DType::i32 || type == DType::i64) (void)value;
-}
 
 // The rank of a value of the type: neighbours differ by 1, +0 and -0 are both 0. Not for NaN.
 template <DType type> std::int64_t rank_of(double x) {

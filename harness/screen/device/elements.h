@@ -11,17 +11,19 @@ namespace assay::screen {
 
 // The reference is held in the output's type; 8-bit floats as float.
 template <DType type> inline constexpr int reference_bytes = bytes_of<type>() == 1 ? 4 : bytes_of<type>();
-template <DType type> __forceinline__ void put_reference(unsigned char* place, double value) {
+template <DType type, class Real> __forceinline__ void put_reference(unsigned char* place, Real value) {
   if constexpr (bytes_of<type>() == 1)
     *reinterpret_cast<float*>(place) = static_cast<float>(rounded_to<type>(value));
-  else if constexpr (type == DType::f32 || type == DType::f64)
-    put<type>(place, value);
+  else if constexpr (bytes_of<type>() == 2)
+    *reinterpret_cast<std::uint16_t*>(place) = half_bits<type>(value);
+  else if constexpr (type == DType::f32)
+    *reinterpret_cast<float*>(place) = static_cast<float>(value);
   else
-    put<type>(place, rounded_to<type>(value));
+    *reinterpret_cast<double*>(place) = value;
 }
 template <DType type> __forceinline__ double reference_at(const unsigned char* place) {
   if constexpr (bytes_of<type>() == 1) return *reinterpret_cast<const float*>(place);
-  return value_at<type>(place);
+  return value_at<type, false>(place);
 }
 
 inline bool same_value(double a, double b) { return a == b || (a != a && b != b); }
@@ -97,7 +99,7 @@ __forceinline__ std::uint32_t join_element(const TensorSlot& slot, double golden
     } else {
       output.unclear += 1;
       output.unclear_target += std::fabs(off);
-      output.unclear_reference += std::fabs(legal);
+      output.unclear_difference += std::fabs(off - legal);
     }
   }
   return reasons;

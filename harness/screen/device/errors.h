@@ -53,9 +53,10 @@ struct OutputErrors {
   std::uint32_t ulps = 0;  // of t, where it is neither within the limit nor within twice the reference's
   std::int32_t count = 0;  // elements stored
   // Signed errors in output ULPs, away from zero, over `rounded` elements. Of `unclear` ones it is not known
-  // whether the host's golden is representable, and so whether they take part: their errors' magnitudes.
+  // whether the host's golden is representable, and so whether they take part: magnitudes, of the target's
+  // errors and of their differences from the reference's.
   std::int32_t rounded = 0, unclear = 0;
-  float target_bias = 0, reference_bias = 0, unclear_target = 0, unclear_reference = 0;
+  float target_bias = 0, reference_bias = 0, unclear_target = 0, unclear_difference = 0;
 
   void join(const OutputErrors& other) {
     maxima.join(other.maxima);
@@ -67,7 +68,7 @@ struct OutputErrors {
     target_bias += other.target_bias;
     reference_bias += other.reference_bias;
     unclear_target += other.unclear_target;
-    unclear_reference += other.unclear_reference;
+    unclear_difference += other.unclear_difference;
   }
 };
 

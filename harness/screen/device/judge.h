@@ -42,19 +42,20 @@ template <class J> struct OutputJudge {
     return result;
   }
 
-  // Fewer elements say nothing, even pooled; a reference that is as biased clears the target
-  // (numerics/bias.h, run/trial.cpp).
+  // A suspect is a target that is 0.1 ULP off on average over 256 elements or more, while the reference is
+  // less than 0.05 (numerics/bias.h, run/trial.cpp); so they are 0.05 apart.
   void bias() {
     constexpr int enough = 256;
+    constexpr float share = static_cast<float>(close);
     const auto least = static_cast<float>(errors.rounded > 0 ? errors.rounded : 1);
-    const auto most = static_cast<float>(errors.rounded + errors.unclear);
     record.bias = errors.target_bias / least;
     record.reference_bias = errors.reference_bias / least;
     if (errors.rounded + errors.unclear < enough) return;
     const float target = std::fabs(errors.target_bias) + errors.unclear_target;
-    const float reference = std::fabs(errors.reference_bias) - errors.unclear_reference;
-    if (!(target <= 0.1f * static_cast<float>(close) * least) && !(reference >= 0.055f * most))
-      reasons |= bias_close;
+    const float apart = std::fabs(errors.target_bias - errors.reference_bias) + errors.unclear_difference;
+    if (target <= 0.1f * share * least || apart <= 0.05f * share * least) return;
+    if (errors.unclear == 0 && std::fabs(record.reference_bias) >= 0.055f) return;
+    reasons |= bias_close;
   }
 
   void whole() {
@@ -82,13 +83,13 @@ template <class J> struct OutputJudge {
     return records[-static_cast<std::int64_t>(line) * plan.output_count];
   }
   void each_line() {
-    const Team block = Team::of(block_threads);
+    const Team block = Team::of(block_threads());
     const auto join = [](Worst& a, const Worst& b) {
       a.value = b.value > a.value ? b.value : a.value;
       a.reasons |= b.reasons;
     };
     Worst rho;
-    for (std::int32_t line = block.lane; line < lines; line += block_threads) {
+    for (std::int32_t line = block.lane; line < lines; line += block_threads()) {
       const LineRecord& of = of_line(line);
       if (of.magnitude == 0) continue;
       const double share = at_least(of.reference) / at_most(of.magnitude);
@@ -96,7 +97,7 @@ template <class J> struct OutputJudge {
     }
     rho = block.merged(rho, join, exchange);
     Worst worst;
-    for (std::int32_t line = block.lane; line < lines; line += block_threads) {
+    for (std::int32_t line = block.lane; line < lines; line += block_threads()) {
       const LineRecord& of = of_line(line);
       const double error = at_most(of.target & 0x7fffffff), magnitude = at_least(of.magnitude);
       const double reach = std::fmax(rho.value * magnitude, at_least(of.reference));
@@ -150,7 +151,7 @@ __forceinline__ void judge_case(const CasePlan& plan, const unsigned char* slot,
   __syncthreads();
   run(typename J::Golden());
 
-  const Team block = Team::of(block_threads);
+  const Team block = Team::of(block_threads());
   const auto join = [](OutputErrors& a, const OutputErrors& b) { a.join(b); };
   const auto unite = [](std::uint32_t& a, const std::uint32_t& b) { a |= b; };
   std::uint32_t reasons = block.merged(findings.reasons, unite, exchange);

@@ -62,7 +62,7 @@ template <class J, class N> class Run {
   KeptNumbers<J, N> scratch(std::int64_t n) {
     N* numbers = reinterpret_cast<N*>(scratch_left.take_low(n * sizeof(N)));
     if (!scratch_left.exhausted)
-      for (std::int64_t i = threadIdx.x; i < n; i += block_threads) numbers[i] = N(0);
+      for (std::int64_t i = threadIdx.x; i < n; i += block_threads()) numbers[i] = N(0);
     __syncthreads();
     return {*this, numbers};
   }
@@ -89,9 +89,10 @@ template <class J, class N> class Run {
     std::int32_t most = 1;
     for (int k = 0; k < J::tensor_count; ++k) most = views[k].count > most ? views[k].count : most;
     const std::int32_t length = most / count;
-    if (count >= block_threads / 4 && line_a_thread(plan.line_scratch) && (side_by_side || length <= 8))
+    if (count >= block_threads() / 4 && line_a_thread(plan.line_scratch) && (side_by_side || length <= 8))
       return 1;
-    return count >= block_threads / warp_threads / 2 || length <= warp_threads ? warp_threads : block_threads;
+    return count >= block_threads() / warp_threads / 2 || length <= warp_threads ? warp_threads
+                                                                                 : block_threads();
   }
 
   template <class Body>
@@ -198,6 +199,7 @@ template <class J, class N> class Line {
     run_.inside = true;
     if constexpr (N::any_order) {
       if (n > run_.plan.longest) run_.findings.reasons |= gate_invalid;
+#pragma unroll 4
       for (std::int32_t i = first; i < n; i += step) total.add(f(i));
       run_.inside = !outer;
       if (step > 1) {
@@ -336,7 +338,7 @@ template <class J, class N> class Line {
     return J::with_type(tensor,
                         [&]<DType type>() { return value_at<type>(view.data + place * bytes_of<type>()); });
   }
-  static __forceinline__ double value_of(const N& v) {
+  static __forceinline__ auto value_of(const N& v) {
     if constexpr (is_golden)
       return high_of(v.v);
     else
@@ -345,8 +347,10 @@ template <class J, class N> class Line {
 
   template <DType type>
   __forceinline__ void join(int k, const View& view, std::int32_t place, const At& at, const N& v) {
-    const double t = value_at<type>(view.data + std::int64_t{element_place(view, at)} * bytes_of<type>());
-    const double r = reference_at<type>(view.reference + std::int64_t{place} * reference_bytes<type>);
+    const unsigned char* target = view.data + std::int64_t{element_place(view, at)} * bytes_of<type>();
+    const unsigned char* reference = view.reference + std::int64_t{place} * reference_bytes<type>;
+    fetch_ahead(target), fetch_ahead(reference);
+    const double t = value_at<type>(target), r = reference_at<type>(reference);
     LineErrors& errors = errors_[k];
     const TensorSlot& slot = run_.plan.tensors[k];
     if constexpr (J::keeps_golden) {
@@ -384,6 +388,7 @@ template <class J, class N> class Line {
                                     Sum& total) const {
     using Real = typename J::Real;
     if (step == 1) {
+#pragma unroll 4
       for (std::int32_t i = 0; i < n; ++i) total.add(f(i));
       return;
     }
@@ -392,10 +397,21 @@ template <class J, class N> class Line {
     int half = 0;
     for (std::int32_t begin = 0; begin < n; begin += share, half ^= 1) {
       Real* terms = reinterpret_cast<Real*>(run_.exchange.terms[half]) + run_.team.number * share;
+      if (begin + share <= n) {
+        Real own[terms_a_thread];
+#pragma unroll
+        for (int k = 0; k < terms_a_thread; ++k) {
+          const N term = f(begin + first + k * step);
+          own[k] = term.v;
+        }
+#pragma unroll
+        for (int k = 0; k < terms_a_thread; ++k) terms[first + k * step] = own[k];
+      } else {
 #pragma unroll 1
-      for (std::int32_t i = begin + first; i < begin + share && i < n; i += step) {
-        const N term = f(i);
-        terms[i - begin] = term.v;
+        for (std::int32_t i = begin + first; i < n; i += step) {
+          const N term = f(i);
+          terms[i - begin] = term.v;
+        }
       }
       run_.team.sync();
       const std::int32_t count = n - begin < share ? n - begin : share;
@@ -415,6 +431,7 @@ template <class J, class N> class Line {
       Real term[width];
     };
     std::int32_t k = 0;
+#pragma unroll 8
     for (; k + width <= count; k += width) {
       const Pack pack = *reinterpret_cast<const Pack*>(terms + k);
       for (const Real term : pack.term) total.add(N(term));

@@ -88,8 +88,10 @@ extern "C" __global__ void assay_check(const FillPlan* plan, const unsigned char
   if (flags != 0) atomicOr(&records[blockIdx.x].flags, flags);
 }
 
-// A block row a twin: whether the outputs of the case and its twin are the same bits, and what became of the
-// twin's memory, told to the case. Single bytes are judged here, too: what neither world wrote differs.
+// A block row a twin: whether the outputs of the case and its twin are the same bits, and whether the twin
+// wrote where nobody may. (What it left unwritten differs from the case, or was not written there either; and
+// its poison are numbers that a right kernel may write.) Single bytes are judged here, too: what neither world
+// wrote differs.
 extern "C" __global__ void assay_compare(const FillPlan* plan, const unsigned char* slots,
                                          std::uint64_t slot_bytes, std::uint32_t cases,
                                          MemoryRecord* records) {
@@ -107,7 +109,7 @@ extern "C" __global__ void assay_compare(const FillPlan* plan, const unsigned ch
   std::uint32_t flags = differs ? memory_flag::world : 0;
   if (blockIdx.y == 0 && threadIdx.x == 0) {
     const MemoryRecord& twin = records[cases + blockIdx.x];
-    flags |= twin.flags | (twin.input_sum != 0 ? memory_flag::twin_input : 0);
+    flags |= (twin.flags & memory_flag::band) | (twin.input_sum != 0 ? memory_flag::twin_input : 0);
   }
   if (flags != 0) atomicOr(&records[blockIdx.x].flags, flags);
 }

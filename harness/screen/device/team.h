@@ -9,15 +9,16 @@
 
 namespace assay::screen {
 
-inline constexpr int block_threads = judge_threads;
+inline constexpr int most_threads = most_judge_threads;
+inline int block_threads() { return static_cast<int>(blockDim.x); }
 inline constexpr int warp_threads = 32;
 inline constexpr int terms_a_thread = 4; // of a sum in order, handed on at a time
 inline constexpr int largest_state = 64; // bytes of what a merge hands on
 
 // Of a block.
 struct Exchange {
-  alignas(16) double terms[2][block_threads * terms_a_thread];
-  alignas(16) unsigned char states[2][block_threads * largest_state / warp_threads];
+  alignas(16) double terms[2][most_threads * terms_a_thread];
+  alignas(16) unsigned char states[2][most_threads * largest_state / warp_threads];
 };
 
 // Words of a value through a shuffle.
@@ -34,7 +35,7 @@ template <class T> T shuffled_xor(const T& value, int distance) {
 }
 
 struct Team {
-  int lanes = 1; // 1, warp_threads or block_threads
+  int lanes = 1; // 1, warp_threads or block_threads()
   int lane = 0;
   int number = 0, teams = 1; // which of how many
 
@@ -44,13 +45,13 @@ struct Team {
     team.lanes = lanes;
     team.lane = lanes == 1 ? 0 : lanes == warp_threads ? thread % warp_threads : thread;
     team.number = lanes == 1 ? thread : lanes == warp_threads ? thread / warp_threads : 0;
-    team.teams = block_threads / lanes;
+    team.teams = lanes == 1 ? block_threads() : lanes == warp_threads ? block_threads() / warp_threads : 1;
     return team;
   }
 
   void sync() const {
     if (lanes == warp_threads) __syncwarp();
-    if (lanes == block_threads) __syncthreads();
+    if (lanes > warp_threads) __syncthreads();
   }
 
   // The merge of every lane's state, the same in all lanes. merge(a, b) must not depend on which is first.
@@ -68,7 +69,7 @@ struct Team {
     if (threadIdx.x % warp_threads == 0) states[threadIdx.x / warp_threads] = state;
     __syncthreads();
     state = states[0];
-    for (int warp = 1; warp < block_threads / warp_threads; ++warp) merge(state, states[warp]);
+    for (int warp = 1; warp < block_threads() / warp_threads; ++warp) merge(state, states[warp]);
     return state;
   }
 };
