@@ -190,9 +190,10 @@ Status BatchRunner::queue_wave(std::size_t index, const Wave& wave, const Stagin
   const Lane& lane = lanes_[index];
   void* const stream = streams_[index].trunk;
   Status status = success;
-  // Not between the events.
-  for (std::size_t i = 0; watch != nullptr && wave.graph && i < groups_.size(); ++i)
-    graph_of(index, wave, {i, i + 1});
+  // Timed, only chains are a graph's, and it is not made between the events.
+  const auto chained = [&](std::size_t group) { return wave.graph && groups_[group].chains; };
+  for (std::size_t i = 0; watch != nullptr && i < groups_.size(); ++i)
+    if (chained(i)) graph_of(index, wave, {i, i + 1});
   if (order_.given_bytes > 0)
     status = driver_.queue_to_device(lane.base + layout_.given,
                                      memory_.staging() + wave.first * order_.given_bytes,
@@ -203,7 +204,8 @@ Status BatchRunner::queue_wave(std::size_t index, const Wave& wave, const Stagin
   if (watch == nullptr && status == success) status = queue_groups(index, wave, {0, groups_.size()});
   for (std::size_t i = 0; watch != nullptr && i < groups_.size() && status == success; ++i) {
     status = driver_.event_record(watch->events[i]->get(), stream);
-    if (status == success) status = queue_groups(index, wave, {i, i + 1});
+    const Wave part{wave.first, wave.cases, wave.twins, chained(i)};
+    if (status == success) status = queue_groups(index, part, {i, i + 1});
   }
   if (watch != nullptr && status == success)
     status = driver_.event_record(watch->events.back()->get(), stream);
