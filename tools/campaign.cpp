@@ -23,7 +23,8 @@ constexpr auto tick = milliseconds(20);
 constexpr double turn = 1;            // seconds between two decisions whose turn it is
 constexpr double longest_turn = 10;   // where workers are ended between turns, because memory is short
 constexpr double minimizing_time = 6; // after the end, for findings that are being minimized; then at once
-constexpr double last_case_time = 3;  // from there on; then workers are killed
+constexpr double last_case_time = 20; // from there on, where others load the machine; then workers are killed
+constexpr double hurried_case_time = 3; // the same after Ctrl-C
 
 class Campaign {
  public:
@@ -223,11 +224,16 @@ void Campaign::stop_workers() {
   while (any_alive()) {
     const double waited = std::chrono::duration<double>(Clock::now() - stopped).count();
     const bool hurry = interrupted() || waited >= minimizing_time;
-    const bool late = waited >= (at_once ? last_case_time : minimizing_time + last_case_time);
+    const bool late = waited >= (at_once ? hurried_case_time : minimizing_time + last_case_time);
     if (hurry)
       for (KernelCampaign& kernel : kernels_) kernel.stop(stop_at_once);
-    if (late) console_.note("assay: a case takes too long; its worker is killed");
-    for (KernelCampaign& kernel : kernels_) kernel.reap(late || interruptions() > 1);
+    for (KernelCampaign& kernel : kernels_) {
+      const std::string& name = kernel.summary().report.kernel;
+      for (std::size_t worker = 0; late && worker < kernel.workers(); ++worker)
+        if (kernel.alive(worker))
+          console_.note(fmt::format("assay: {}: a case takes too long; its worker is killed", name));
+      kernel.reap(late || interruptions() > 1);
+    }
     std::this_thread::sleep_for(milliseconds(5));
   }
   if (interruptions() > 1) console_.note("assay: interrupted again; workers were killed");
