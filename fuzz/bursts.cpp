@@ -64,7 +64,7 @@ Result<std::optional<BurstSummary>> Bursts::after(const Case& parent, const Judg
     return summary;
   }
   const Recheck::Counts before = recheck_->counts();
-  ASSAY_TRY(summary.disagreement, recheck_->look_at(*burst, judgement, judge_case));
+  ASSAY_TRY(summary.disagreement, recheck_->look_at(*burst, judgement, seconds, judge_case));
   const Recheck::Counts& now = recheck_->counts();
   summary.screened = burst->clean() - (now.sampled - before.sampled);
   summary.unjudged = now.unjudged - before.unjudged;

@@ -27,8 +27,8 @@ class Bursts {
   // So much of the time bursts may take for each second of the host's cases: first as much, so that many
   // shapes are tried, then seven times as much.
   static constexpr double at_first = 1, later = 7;
-  static constexpr std::uint64_t first_cases = 4096;    // of the host
-  static constexpr double shortest = 0.05, longest = 4; // seconds of a burst; it should last as `later` says
+  static constexpr std::uint64_t first_cases = 4096;   // of the host
+  static constexpr double shortest = 0.1, longest = 4; // seconds of a burst; it should last as `later` says
 
   // Null: the device runs no batches. Environment error: no NVRTC. `kernel` must outlive this.
   static Result<std::unique_ptr<Bursts>> create(Kernel& kernel, const ScreenOptions& options = {});

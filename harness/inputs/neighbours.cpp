@@ -12,6 +12,7 @@ namespace {
 
 constexpr int tweaked_pieces = 12, fresh_pieces = 32, patch_pieces = 12, override_pieces = 16;
 constexpr double specials_share = 0.1; // as of mutations
+constexpr double largest_share = 0.1;  // most formulas may overflow there, and then nothing can be told
 
 FillDistribution plain(const Distribution& distribution) {
   FillDistribution result;
@@ -100,8 +101,11 @@ Neighbours::Palette Neighbours::palette_of(const TensorInput& input, const Input
   Palette palette;
   palette.shape = *shape;
   palette.usual = plain(usual_distribution(spec.domain));
+  const auto takes = [&](const FillDistribution& piece) {
+    return can_fill(piece) && (piece.kind != DistributionKind::largest || rng.chance(largest_share));
+  };
   const auto add = [&](std::vector<FillDistribution>& to, const Distribution& distribution) {
-    if (const FillDistribution piece = plain(distribution); can_fill(piece)) to.push_back(piece);
+    if (const FillDistribution piece = plain(distribution); takes(piece)) to.push_back(piece);
   };
   const auto specials = [&] {
     return spec.domain.specials && parent.pass == Pass::forward && rng.chance(specials_share);
@@ -112,7 +116,7 @@ Neighbours::Palette Neighbours::palette_of(const TensorInput& input, const Input
   if (palette.tweaked.empty()) palette.tweaked = palette.fresh;
   for (int i = 0; i < patch_pieces && line_count(*shape) > 0; ++i)
     if (const FillPatch piece = plain(draw_patch(*shape, spec.domain, specials(), rng));
-        can_fill(piece.distribution))
+        takes(piece.distribution))
       palette.patches.push_back(piece);
   for (int i = 0; i < override_pieces && element_count(*shape) > 0; ++i)
     palette.overrides.push_back(plain(draw_override(*shape, spec.domain, spec.dtype.value_or(parent.dtype),

@@ -56,6 +56,8 @@ std::uint64_t ScreenedCase::pattern() const {
          (memory.input_sum != 0 || (memory.flags & memory_flag::twin_input) != 0 ? input_bit : 0);
 }
 
+bool ScreenedCase::is_fault() const { return (pattern() & hard) != 0; }
+
 std::string reasons_text(const ScreenedCase& screened) {
   std::vector<const char*> texts;
   for (const Word& word : words)

@@ -22,6 +22,8 @@ struct ScreenedCase {
 
   // Every number well inside every limit, and no memory touched that is not the kernel's.
   bool clean() const { return record.reasons == 0 && memory.flags == 0 && memory.input_sum == 0; }
+  // Touched memory, an unwritten element, a wrong exact output: no accident of the numbers.
+  bool is_fault() const;
   // By which cases of one burst are alike: reasons below, what happened to memory above.
   std::uint64_t pattern() const;
 };

@@ -55,8 +55,8 @@ struct MemoryRecord {
   std::uint32_t unused = 0;
 };
 namespace memory_flag {
-// world: its twin's outputs differ. twin_input: its twin's inputs changed. Of band and unwritten its twin's
-// count as its own.
+// world: its twin's outputs differ. twin_input: its twin's inputs changed. A band of its twin's
+// counts as its own.
 inline constexpr std::uint32_t band = 1, unwritten = 2, world = 4, twin_input = 8;
 } // namespace memory_flag
 

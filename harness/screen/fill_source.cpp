@@ -51,12 +51,10 @@ constexpr char memory_text[] = {
 template <std::size_t size> constexpr std::string_view view(const char (&text)[size]) { return {text, size}; }
 
 // Every file after those that it includes, as one text.
-constexpr std::string_view files[] = {view(philox_text),       view(distribution_kind_text),
-                                      view(element_text),      view(exact_math_text),
-                                      view(domain_kind_text),  view(domain_element_text),
-                                      view(storage_bits_text), view(fill_input_text), view(fill_layout_text),
-                                      view(fill_element_text), view(fill_text),
-                                      view(memory_text)};
+constexpr std::string_view files[] = {
+    view(philox_text),      view(distribution_kind_text), view(element_text),      view(exact_math_text),
+    view(domain_kind_text), view(domain_element_text),    view(storage_bits_text), view(fill_input_text),
+    view(fill_layout_text), view(fill_element_text),      view(fill_text),         view(memory_text)};
 
 std::string in_one() {
   std::string text = "#include <cmath>\n#include <cstdint>\n";

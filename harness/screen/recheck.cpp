@@ -43,9 +43,10 @@ Result<std::optional<Disagreement>> Recheck::compare(const Burst& burst, const S
 }
 
 Result<std::optional<Disagreement>> Recheck::look_at(const Burst& burst, const Judgement& of_parent,
-                                                     const JudgeCase& judge_case) {
-  for_flagged_ = std::min(for_flagged_ + flagged_share * burst.seconds, most_saved);
-  for_sample_ = std::min(for_sample_ + sample_share * burst.seconds, most_saved);
+                                                     double seconds, const JudgeCase& judge_case) {
+  const double most = std::max(most_saved, 2 * seconds);
+  for_flagged_ = std::min(for_flagged_ + flagged_share * burst.seconds, most);
+  for_sample_ = std::min(for_sample_ + sample_share * burst.seconds, most);
   if (burst.parent()) {
     ++counts_.parents;
     ASSAY_TRY(auto found, compare(burst, *burst.parent(), burst.neighbours().parent(), of_parent.trial));
@@ -54,11 +55,11 @@ Result<std::optional<Disagreement>> Recheck::look_at(const Burst& burst, const J
   std::uint64_t judged = 0;
   const auto leave = [&] { counts_.unjudged += burst.flagged() - judged; };
   for (const Burst::Flagged* alike : burst.by_weight()) {
-    const std::size_t most = std::min(most_of_a_pattern, alike->kept.size());
-    for (std::size_t i = 0; i < most; ++i) {
-      // What was never seen before is looked at, whatever it costs.
-      const bool news = looked_at_.insert(alike->kept[i].pattern()).second;
-      if (!news && for_flagged_ <= 0) break;
+    const std::size_t looks = std::min(most_of_a_pattern, alike->kept.size());
+    for (std::size_t i = 0; i < looks; ++i) {
+      const bool news = alike->kept[i].is_fault() && !looked_at_.contains(alike->kept[i].pattern());
+      if (!news && for_flagged_ < seconds) break;
+      looked_at_.insert(alike->kept[i].pattern());
       if (!timed(burst.case_of(alike->kept[i]), for_flagged_, judge_case)) {
         leave();
         return std::nullopt;
@@ -69,7 +70,7 @@ Result<std::optional<Disagreement>> Recheck::look_at(const Burst& burst, const J
   }
   leave();
   for (const ScreenedCase& screened : burst.sample()) {
-    if (for_sample_ <= 0) break;
+    if (for_sample_ < seconds) break;
     const Case test_case = burst.case_of(screened);
     const auto judgement = timed(test_case, for_sample_, judge_case);
     if (!judgement) break;

@@ -6,8 +6,11 @@
 #include "harness/screen/source.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 namespace assay {
 
@@ -16,7 +19,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t most_submitted = 16384; // cases: a few MiB of what fills them
-constexpr std::uint32_t waves_at_once = 3;
+constexpr std::uint32_t first_waves = 6;        // before it is known how long they take
 constexpr double submit_seconds = 0.025; // of a burst's parts, so that the host draws while the device runs
 constexpr int most_halvings = 6;         // of the memory, where the device has less
 
@@ -126,6 +129,7 @@ std::vector<ScreenedCase> Screen::screened(const Opened& opened, const BatchOutc
   for (std::size_t i = 0; i < cases.size(); ++i) {
     std::memcpy(&cases[i].memory, &memory[i * sizeof(MemoryRecord)], sizeof(MemoryRecord));
     std::memcpy(&cases[i].record, &records[i * sizeof(screen::Record)], sizeof(screen::Record));
+    if (!kernel_.manifest().deterministic) cases[i].memory.flags &= ~memory_flag::world; // as is declared
   }
   return cases;
 }
@@ -147,7 +151,7 @@ Result<Burst> Screen::burst(const Case& parent, const CaseSpace& space, const Bu
     if (const auto fill = fill_input(parent.inputs[i], *tensors[i])) of_parent.push_back(*fill);
   const Batch& batch = opened.batch.batch;
   const auto begin = Clock::now();
-  double seconds_a_case = seconds_a_byte_ * static_cast<double>(batch.slot_bytes);
+  double& seconds_a_case = seconds_a_case_[static_cast<std::size_t>(std::bit_width(batch.slot_bytes))];
   Given given[2] = {{&burst.neighbours(), opened.inputs}, {&burst.neighbours(), opened.inputs}};
 
   // The next part; empty where the time is up.
@@ -157,7 +161,7 @@ Result<Burst> Screen::burst(const Case& parent, const CaseSpace& space, const Bu
     part.parent = before.cases() == 0 && of_parent.size() == parent.inputs.size();
     const double left = request.seconds - since(begin) - running;
     const bool first = before.cases() == 0;
-    std::uint64_t count = std::uint64_t{batch.wave_cases} * (first ? 1 : waves_at_once);
+    std::uint64_t count = std::uint64_t{batch.wave_cases} * first_waves;
     if (seconds_a_case > 0) { // whole waves, at least one while there is time
       count =
           static_cast<std::uint64_t>(std::clamp(std::min(left, submit_seconds) / seconds_a_case, 0.0, 1e9));
@@ -174,19 +178,7 @@ Result<Burst> Screen::burst(const Case& parent, const CaseSpace& space, const Bu
     into.draw(part.first, part.count);
   };
 
-  Part part = next_part({}, 0);
-  draw(given[0], part);
-  for (int turn = 0; part.cases() > 0; turn ^= 1) {
-    const auto submitted = Clock::now();
-    ASSAY_TRY_VOID(device_->submit(given[turn].bytes(), part.cases(), request.timed));
-    const Part next = next_part(part, seconds_a_case * static_cast<double>(part.cases()));
-    draw(given[turn ^ 1], next);
-    ASSAY_TRY(const BatchOutcome outcome, device_->collect());
-    if (!outcome.done) {
-      burst.add_lost(part.first, part.count, outcome.why);
-      break;
-    }
-    seconds_a_case = since(submitted) / static_cast<double>(part.cases());
+  const auto take = [&](const Part& part, const BatchOutcome& outcome) {
     std::vector<ScreenedCase> cases = screened(opened, outcome);
     ASSAY_CHECK(cases.size() == part.cases(), "{} records of {} cases", cases.size(), part.cases());
     std::size_t i = 0;
@@ -200,9 +192,29 @@ Result<Burst> Screen::burst(const Case& parent, const CaseSpace& space, const Bu
     burst.step_seconds.resize(std::max(burst.step_seconds.size(), outcome.step_seconds.size()));
     for (std::size_t s = 0; s < outcome.step_seconds.size(); ++s)
       burst.step_seconds[s] += outcome.step_seconds[s];
-    part = next;
+  };
+
+  // While the device runs a part, the host reads the records of the last one and draws the next.
+  Part part = next_part({}, 0), last;
+  std::optional<BatchOutcome> of_last;
+  draw(given[0], part);
+  for (int turn = 0; part.cases() > 0; turn ^= 1) {
+    const auto submitted = Clock::now();
+    ASSAY_TRY_VOID(device_->submit(given[turn].bytes(), part.cases(), request.timed));
+    if (of_last) take(last, *of_last);
+    of_last.reset();
+    const Part next = next_part(part, seconds_a_case * static_cast<double>(part.cases()));
+    draw(given[turn ^ 1], next);
+    ASSAY_TRY(BatchOutcome outcome, device_->collect());
+    if (!outcome.done) {
+      burst.add_lost(part.first, part.count, outcome.why);
+      break;
+    }
+    seconds_a_case = since(submitted) / static_cast<double>(part.cases());
+    of_last = std::move(outcome);
+    last = std::exchange(part, next);
   }
-  if (seconds_a_case > 0) seconds_a_byte_ = seconds_a_case / static_cast<double>(batch.slot_bytes);
+  if (of_last) take(last, *of_last);
   burst.seconds = since(begin);
   return burst;
 }

@@ -9,6 +9,7 @@
 #include "harness/screen/burst.h"
 #include "harness/screen/burst_batch.h"
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -22,9 +23,8 @@ namespace assay {
 
 struct ScreenOptions {
   std::filesystem::path cache_dir = default_cache_dir();
-  std::uint64_t wave_bytes = std::uint64_t{1}
-                             << 30; // of the device's memory; a few waves are under way at once
-  std::uint32_t wave_cases = 2048;
+  std::uint64_t wave_bytes = std::uint64_t{5} << 29; // of the device; a few waves are under way at once
+  std::uint32_t wave_cases = 128; // the graph of a wave is soon made, and a few waves fill a GPU
 };
 
 struct BurstRequest {
@@ -72,7 +72,7 @@ class Screen {
   ScreenOptions options_;
   std::shared_ptr<Program> fill_;
   std::map<std::pair<Pass, DType>, Result<Judge>> judges_;
-  double seconds_a_byte_ = 0; // of a slot, as measured last
+  std::array<double, 64> seconds_a_case_{}; // by the slot's size in bits, as measured last; 0: not yet
 };
 
 } // namespace assay

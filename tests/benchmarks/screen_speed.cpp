@@ -57,7 +57,8 @@ class Search {
     const auto begin = Clock::now();
     const Judgement judgement = judged(parent);
     request.seconds = std::clamp(Bursts::later * since(begin), Bursts::shortest, Bursts::longest);
-    totals.parent_seconds += since(begin);
+    const double of_parent = since(begin);
+    totals.parent_seconds += of_parent;
     ++totals.parents;
     const Burst burst = value_or_exit(screen_.burst(parent, space, request));
     totals.clean += burst.clean();
@@ -70,8 +71,8 @@ class Search {
       totals.lost += burst.lost()->count;
       fmt::print("lost {} cases: {}\n", burst.lost()->count, burst.lost()->why);
     }
-    const auto disagreement = value_or_exit(
-        recheck_.look_at(burst, judgement, [&](const Case& c) { return std::optional(judged(c)); }));
+    const auto disagreement = value_or_exit(recheck_.look_at(
+        burst, judgement, of_parent, [&](const Case& c) { return std::optional(judged(c)); }));
     if (disagreement) {
       fmt::print("DISAGREEMENT: {}\n{}", disagreement->message, to_text(disagreement->test_case));
       std::exit(70);

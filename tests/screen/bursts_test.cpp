@@ -188,7 +188,7 @@ std::optional<Disagreement> looked_at(BlindBatch& device, const std::string& man
   const Judgement judgement = value_of(judge(*kernel, parent));
   EXPECT_FALSE(judgement.findings.empty());
   device.blind = !sees_again;
-  return value_of(recheck.look_at(burst, judgement, [&](const Case& neighbour) {
+  return value_of(recheck.look_at(burst, judgement, 1e-3, [&](const Case& neighbour) {
     return std::optional(value_of(judge(*kernel, neighbour)));
   }));
 }
