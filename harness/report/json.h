@@ -27,12 +27,13 @@ struct CampaignReport {
   std::string kernel, device;
   double seconds = 0;
   std::uint64_t cases = 0;
-  std::uint64_t screened = 0; // of them: plainly clean on the device itself, where it has a screen
-  std::uint64_t unjudged = 0; // tried there, not plainly clean, and not judged: no cases
   std::uint64_t suspects_not_confirmed = 0; // lucky references
   std::uint64_t inconclusive = 0;           // cases with a gate that is not valid, and nothing else wrong
   std::vector<CampaignFinding> findings;
   std::vector<std::string> not_tested; // outputs and gradients that no launch names
+  // Where the device has a screen: cases that were plainly clean there, and those tried there that were not,
+  // and that nobody judged. They are no cases.
+  std::uint64_t screened = 0, unjudged = 0;
 };
 
 // One object, or a list where there are several kernels. Indented by two, with a final newline.

@@ -93,6 +93,17 @@ TEST(Json, CampaignHasTheFixedFields) {
   EXPECT_EQ(Json::parse(campaign_json(two)).size(), 2u);
 }
 
+TEST(Json, CampaignTellsOfTheScreenOnlyWhereThereIsOne) {
+  CampaignReport report{"fake", "cuda", 2.0, 1000, 3, 1, {}, {}};
+  EXPECT_FALSE(Json::parse(campaign_json({&report, 1})).contains("screened"));
+  EXPECT_FALSE(campaign_text(report).contains("screen"));
+  report.screened = 900;
+  report.unjudged = 20;
+  EXPECT_EQ(Json::parse(campaign_json({&report, 1}))["screened"], 900);
+  EXPECT_EQ(Json::parse(campaign_json({&report, 1}))["unjudged"], 20);
+  EXPECT_TRUE(campaign_text(report).contains("900 of the cases were plainly clean")) << campaign_text(report);
+}
+
 TEST(Json, AFindingIsReadBack) {
   const Finding finding = some_finding();
   const auto again = parse_finding(finding_json(finding), "report.json");
