@@ -51,7 +51,8 @@ FakeGpu& fake_gpu();
 
 // Seen by the test and the device's process alike.
 struct FakeCounts {
-  std::atomic<int> starts, compiled, loaded, launched, graphs, instantiated, replaced; // replaced: launches of graphs
+  std::atomic<int> starts, compiled, loaded, launched, graphs, instantiated,
+      replaced;                       // replaced: launches of graphs
   std::atomic<std::size_t> allocated; // bytes, in the process that drives the fake
 };
 FakeCounts& fake_counts();

@@ -90,8 +90,8 @@ extern "C" __global__ void assay_check(const FillPlan* plan, const unsigned char
 
 // A block row a twin: whether the outputs of the case and its twin are the same bits, and whether the twin
 // wrote where nobody may. (What it left unwritten differs from the case, or was not written there either; and
-// its poison are numbers that a right kernel may write.) Single bytes are judged here, too: what neither world
-// wrote differs.
+// its poison are numbers that a right kernel may write.) Single bytes are judged here, too: what neither
+// world wrote differs.
 extern "C" __global__ void assay_compare(const FillPlan* plan, const unsigned char* slots,
                                          std::uint64_t slot_bytes, std::uint32_t cases,
                                          MemoryRecord* records) {
