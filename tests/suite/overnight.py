@@ -24,7 +24,7 @@ from memory import MemoryWatch
 
 
 # The campaign's own doing once its time is over: a case in work that does not end soon is not waited for.
-CUT_OFF = "assay: a case takes too long; its worker is killed"
+CUT_OFF = ": a case takes too long; its worker is killed"
 
 
 def seconds_of(text):
