@@ -9,7 +9,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t max_manifest_bytes = std::size_t{1} << 20;
+// Forty times what the largest of kernels/ has. It also bounds how deep tables nest (a dotted key of 100,000
+// parts overflowed the stack where toml++ frees the tables).
+constexpr std::size_t max_manifest_bytes = std::size_t{64} << 10;
 
 Result<Manifest> read_manifest(const toml::table& table, const fs::path& path) {
   Manifest manifest;

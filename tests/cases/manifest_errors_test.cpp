@@ -182,7 +182,8 @@ TEST(ManifestErrors, each_has_its_line_and_its_message) {
 }
 
 TEST(ManifestErrors, one_that_is_too_large_or_no_toml) {
-  EXPECT_FALSE(parse_manifest(std::string(2 << 20, ' '), "kernel.toml").has_value());
+  EXPECT_EQ(to_string(parse_manifest(std::string((64 << 10) + 1, ' '), "kernel.toml").error()),
+            "kernel.toml: a manifest of 65537 bytes; at most 65536 are allowed");
   EXPECT_FALSE(parse_manifest("\xff\xfe", "kernel.toml").has_value());
   EXPECT_FALSE(parse_manifest(std::string(5000, '['), "kernel.toml").has_value());
   EXPECT_FALSE(parse_manifest("", "kernel.toml").has_value());
@@ -193,6 +194,27 @@ TEST(ManifestErrors, one_that_is_too_large_or_no_toml) {
   EXPECT_FALSE(
       parse_manifest("launch = 3\nop=\"a\"\nsource=\"a.cu\"\ndtypes=[\"f32\"]\ndims={n=1}", "kernel.toml")
           .has_value());
+}
+
+std::string nested(std::size_t parts) {
+  std::string key = "a";
+  for (std::size_t i = 1; i < parts; ++i) key += ".a";
+  return key;
+}
+
+// toml++ recurses over the parts of a dotted key where it frees the tables.
+TEST(ManifestErrors, tables_nested_without_end) {
+  for (const std::size_t parts : {std::size_t{32000}, std::size_t{100000}, std::size_t{500000}}) {
+    const std::string key = nested(parts);
+    for (const std::string& text :
+         {"[" + key + "]\n", key + " = 1\n", "[[" + key + "]]\n", "x = {" + key + " = 1}\n"}) {
+      const auto m = parse_manifest(text, "kernel.toml");
+      ASSERT_FALSE(m.has_value());
+      EXPECT_EQ(m.error().kind, ErrorKind::user);
+      EXPECT_EQ(m.error().message.find('\n'), std::string::npos);
+      EXPECT_LT(m.error().message.size(), 200u);
+    }
+  }
 }
 
 } // namespace
