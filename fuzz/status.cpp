@@ -45,20 +45,27 @@ Result<StatusFile> StatusFile::map(const std::filesystem::path& path, int flags)
   const int file = ::open(path.c_str(), flags | O_RDWR | O_CLOEXEC, 0644);
   if (file < 0) return environment_error(place, "cannot be opened: {}", std::strerror(errno));
   const bool create = (flags & O_CREAT) != 0;
+  const auto of_another_build = [&] {
+    return environment_error(place, "is not a worker's status as this assay-fuzz knows it: another build of "
+                                    "assay wrote it; build assay and assay-fuzz together");
+  };
   struct stat about{};
   void* memory = MAP_FAILED;
   errno = create ? ::posix_fallocate(file, 0, sizeof(WorkerStatus)) : 0; // so that a full disk is met here
-  if (errno == 0 && ::fstat(file, &about) == 0 &&
-      static_cast<std::size_t>(about.st_size) == sizeof(WorkerStatus))
+  if (errno == 0 && ::fstat(file, &about) == 0) {
+    if (static_cast<std::size_t>(about.st_size) != sizeof(WorkerStatus)) {
+      ::close(file);
+      return of_another_build();
+    }
     memory = ::mmap(nullptr, sizeof(WorkerStatus), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  }
   if (memory == MAP_FAILED) {
     const int cause = errno;
     ::close(file);
     return environment_error(place, "cannot be used as a worker's status: {}", std::strerror(cause));
   }
   StatusFile mapped(file, create ? new (memory) WorkerStatus : static_cast<WorkerStatus*>(memory));
-  if (mapped->magic != WorkerStatus::magic_number)
-    return internal_error("{}: not a worker's status", path.string());
+  if (mapped->magic != WorkerStatus::magic_number) return of_another_build();
   return mapped;
 }
 

@@ -86,7 +86,7 @@ class StatusFile {
   // The campaign's: the one that an earlier campaign left, once the worker that used it is gone (which is
   // waited for). Nothing: there is none, or none that can be used.
   static std::optional<StatusFile> adopt(const std::filesystem::path& path);
-  // The worker's, locked as long as this lives. An internal error if it is not one.
+  // The worker's, locked as long as this lives. An environment error if another build of assay wrote it.
   static Result<StatusFile> open(const std::filesystem::path& path);
 
   StatusFile(StatusFile&& other) noexcept

@@ -190,7 +190,9 @@ Outcome run_fuzz(FuzzArguments arguments) {
   int code = 0;
   std::vector<CampaignReport> reports;
   for (const KernelSummary& kernel : summary.kernels) {
-    console.result(summary_text(kernel, summary.seed, summary.interrupted));
+    // Why the only kernel could not be tried is the outcome, which is told below.
+    if (kernel.usable || summary.outcome || summary.kernels.size() > 1)
+      console.result(summary_text(kernel, summary.seed, summary.interrupted));
     code = worse(code, verdict(kernel));
     reports.push_back(kernel.report);
   }

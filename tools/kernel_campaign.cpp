@@ -400,7 +400,9 @@ void KernelCampaign::reap(bool kill) {
     if (!worker.process) continue;
     if (const auto ended = worker.process->poll()) {
       worker.process.reset();
-      if (*ended != Ended{} && ended->code != cannot_store) record_crash(worker, describe(*ended));
+      // Where the kernel cannot be tried, all of its workers end for that reason.
+      if (*ended != Ended{} && ended->code != cannot_store && summary_.usable)
+        record_crash(worker, describe(*ended));
     } else if (kill) {
       worker.process.reset(); // its case stays the one in work
     }

@@ -8,6 +8,7 @@
 #include "tools/text.h"
 #include "tools/worker_process.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -77,8 +78,13 @@ TEST(Status, IsSharedThroughItsFile) {
 TEST(Status, RefusesAnotherFile) {
   const TemporaryFolder folder;
   EXPECT_FALSE(StatusFile::open(folder / "none"));
-  EXPECT_FALSE(StatusFile::open(folder.write("short", "abc")));
-  EXPECT_FALSE(StatusFile::open(folder.write("zeros", std::string(sizeof(WorkerStatus), '\0'))));
+  for (const std::size_t size :
+       {std::size_t{0}, std::size_t{3}, sizeof(WorkerStatus), sizeof(WorkerStatus) + 8}) {
+    const auto status = StatusFile::open(folder.write("zeros", std::string(size, '\0')));
+    ASSERT_FALSE(status) << size;
+    EXPECT_EQ(status.error().kind, ErrorKind::environment);
+    EXPECT_THAT(status.error().message, ::testing::HasSubstr("another build of assay wrote it")) << size;
+  }
 }
 
 Ended wait_for(WorkerProcess& process) {
