@@ -20,7 +20,7 @@ Result<void> check_kernel(std::string_view kernel, const Place& place, const Nam
   return {};
 }
 
-// NAME, NAME:i32, NAME:i64, NAME.stride(i), memref:NAME, 0, null.
+// NAME, NAME:i32, NAME:i64, NAME.stride(i) with or without a width, memref:NAME, 0, null.
 Result<ArgumentText> read_argument(std::string_view text, const Place& place, const Names& names) {
   using Form = ArgumentText::Form;
   ArgumentText argument;
@@ -34,25 +34,28 @@ Result<ArgumentText> read_argument(std::string_view text, const Place& place, co
     argument.form = text == "0" ? Form::zero : Form::null;
     return argument;
   }
-  constexpr std::string_view memref = "memref:";
-  if (text.starts_with(memref)) {
+  if (constexpr std::string_view memref = "memref:"; text.starts_with(memref)) {
     argument.form = Form::memref;
     argument.name = text.substr(memref.size());
-  } else if (const std::size_t dot = text.find(".stride("); dot != std::string_view::npos) {
-    const std::string_view index = text.substr(dot + 8);
+    return is_name(argument.name) ? Result<ArgumentText>(argument) : malformed();
+  }
+  const std::size_t colon = text.find(':');
+  if (colon != std::string_view::npos) {
+    argument.width = parse_dtype(text.substr(colon + 1));
+    if (argument.width != DType::i32 && argument.width != DType::i64) return malformed();
+  }
+  const std::string_view value = text.substr(0, colon);
+  if (const std::size_t dot = value.find(".stride("); dot != std::string_view::npos) {
+    const std::string_view index = value.substr(dot + 8);
     if (index.size() != 2 || index[0] < '0' || index[0] > '7' || index[1] != ')') return malformed();
     argument.form = Form::stride;
     argument.stride_dim = index[0] - '0';
-    argument.name = text.substr(0, dot);
-  } else if (const std::size_t colon = text.find(':'); colon != std::string_view::npos) {
-    argument.width = parse_dtype(text.substr(colon + 1));
-    if (argument.width != DType::i32 && argument.width != DType::i64) return malformed();
-    argument.name = text.substr(0, colon);
-    if (!names.is_integer(argument.name))
-      return user_error(place, "argument \"{}\": only dims and lets have a width, and {} is neither", text,
-                        argument.name);
+    argument.name = value.substr(0, dot);
   } else {
-    argument.name = text;
+    argument.name = value;
+    if (argument.width && !names.is_integer(argument.name))
+      return user_error(place, "argument \"{}\": only dims, lets and strides have a width, and {} is none",
+                        text, argument.name);
   }
   if (!is_name(argument.name)) return malformed();
   return argument;

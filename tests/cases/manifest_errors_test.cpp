@@ -141,7 +141,11 @@ TEST(ManifestErrors, each_has_its_line_and_its_message) {
        "argument \"x + 1\" must be NAME, NAME:i32, NAME:i64, NAME.stride(i), memref:NAME, 0 or null"},
       {"args", "args = [\"cols:f32\"]",
        "argument \"cols:f32\" must be NAME, NAME:i32, NAME:i64, NAME.stride(i), memref:NAME, 0 or null"},
-      {"args", "args = [\"x:i64\"]", "argument \"x:i64\": only dims and lets have a width, and x is neither"},
+      {"args", "args = [\"x:i64\"]",
+       "argument \"x:i64\": only dims, lets and strides have a width, and x is none"},
+      {"args", "args = [\"x.stride(0):f32\"]",
+       "argument \"x.stride(0):f32\" must be NAME, NAME:i32, NAME:i64, NAME.stride(i), memref:NAME, 0 or "
+       "null"},
       {"args", "args = [\"1\"]",
        "argument \"1\" must be NAME, NAME:i32, NAME:i64, NAME.stride(i), memref:NAME, 0 or null"},
       {"partial", "partial = { shape = [\"tiles\"] }", "scratch partial lacks the key \"dtype\""},

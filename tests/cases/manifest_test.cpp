@@ -39,7 +39,7 @@ pass   = "backward"
 kernel = "offset_rmsnorm_backward<${T}>"
 grid   = ["tiles", "2"]
 block  = ["block", "1", "1"]
-args   = ["grad_y", "rows:i64", "cols:i32", "partial"]
+args   = ["grad_y", "rows:i64", "cols:i32", "partial", "grad_y.stride(1):i32"]
 
 [scratch]
 partial = { shape = ["tiles", "cols"], dtype = "f32", zero = true }
@@ -108,6 +108,10 @@ TEST(Manifest, every_key_of_a_complete_one) {
   EXPECT_EQ(m.launches[1].grid.size(), 2u);
   EXPECT_EQ(m.launches[1].shared.text(), "0");
   EXPECT_EQ(m.launches[1].args[1].width, DType::i64);
+  EXPECT_EQ(m.launches[1].args[4].form, Form::stride);
+  EXPECT_EQ(m.launches[1].args[4].name, "grad_y");
+  EXPECT_EQ(m.launches[1].args[4].stride_dim, 1);
+  EXPECT_EQ(m.launches[1].args[4].width, DType::i32);
   EXPECT_EQ(m.launches[1].args[2].width, DType::i32);
   EXPECT_EQ(m.launches[1].args[1].place.line, 32);
 
