@@ -10,6 +10,8 @@
 //   formula would add up to, to first order,
 //              each term of a sum counted once: for a plain sum the sum of
 //              magnitudes of its terms;
+//   reach      of a sum with what is added to it, a bias say, which a kernel may add before the last of the
+//              terms: the sum of all their magnitudes, over the largest finite value;
 //   overflows  an intermediate, or the sum of magnitudes of a sum, reaches the
 //   largest finite value of the arithmetic
 //              type although every operand was finite (method: section 2), or comes so close that a legal
@@ -31,6 +33,7 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
   double low = 0;
   double error = 0;
   double magnitude = 0;
+  float reach = 0; // 0: no sum, or too small a one to matter
   bool overflows = false;
 
   static constexpr bool is_golden = true;
@@ -39,6 +42,8 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
       wide ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
   // Legal evaluations are off by some roundings, of which the coarsest is bf16's, 2^-9.
   static constexpr double may_overflow = largest * (1 - 0x1p-7);
+  // Smaller sums take nothing that is finite past the largest value.
+  static constexpr double has_reach = largest * 0x1p-8;
   // Roundoff unit of the arithmetic type.
   static constexpr double arithmetic_unit = wide ? 0x1p-53 : 0x1p-24;
   // Below this, a product's low word may underflow.
@@ -47,13 +52,15 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
   Golden() = default;
   template <Literal T> Golden(T exact) : high(static_cast<double>(exact)) {}
   Golden(Constant c) : high(c.high), low(c.low), error(0x1p-106 * std::fabs(c.high)) {}
-  Golden(double h, double l, double e, double m, bool o)
-      : high(h), low(l), error(e), magnitude(m), overflows(o) {}
+  Golden(double h, double l, double e, double m, bool o, float r = 0)
+      : high(h), low(l), error(e), magnitude(m), reach(r), overflows(o) {}
 
   bool finite() const { return std::fabs(high) <= std::numeric_limits<double>::max(); }
   void mark_overflow() { overflows = true; }
 
   [[gnu::always_inline]] static Golden add(const Golden& a, const Golden& b) {
+    if (a.reach + b.reach > 0) [[unlikely]]
+      return in_registers(far_reaching_sum(a, b));
     const double sum = a.high + b.high;
     if (!(std::fabs(sum) < may_overflow)) [[unlikely]]
       return in_registers(extreme_sum(a, b));
@@ -108,11 +115,14 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
   }
 
   static Golden negate(const Golden& a) { return {-a.high, -a.low, a.error, a.magnitude, a.overflows}; }
-  static Golden absolute(const Golden& a) { return std::signbit(a.high) ? negate(a) : a; }
+  static Golden absolute(const Golden& a) {
+    return std::signbit(a.high) ? negate(a) : Golden{a.high, a.low, a.error, a.magnitude, a.overflows};
+  }
   static void raise(Golden& top, const Golden& b) {
     if (less(top, b) || b.high != b.high) top.high = b.high, top.low = b.low;
     if (b.error > top.error) top.error = b.error;
     if (b.magnitude > top.magnitude) top.magnitude = b.magnitude;
+    top.reach = 0;
     top.overflows |= b.overflows;
   }
   static bool less(const Golden& a, const Golden& b) {
@@ -163,14 +173,19 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
     Golden value() const {
       if (!(std::fabs(terms_size) < may_overflow)) [[unlikely]] {
         if (!(terms_size <= std::numeric_limits<double>::max()))
-          return {high, 0, 0, 0, overflows || finite_size >= may_overflow};
+          return {high, 0, 0, 0, overflows || finite_size >= may_overflow, reach()};
       }
       const double sum = high + corrections;
       const double part = sum - high;
       const double rest = (high - (sum - part)) + (corrections - part);
-      return {sum, rest, (error + 2 * (count + 1) * u * corrections_size) * (1 + 2 * count * u),
-              magnitude + terms_size, overflows || terms_size >= may_overflow};
+      return {sum,
+              rest,
+              (error + 2 * (count + 1) * u * corrections_size) * (1 + 2 * count * u),
+              magnitude + terms_size,
+              overflows || terms_size >= may_overflow,
+              reach()};
     }
+    float reach() const { return finite_size < has_reach ? 0 : static_cast<float>(finite_size / largest); }
   };
   static constexpr bool any_order = true;
 
@@ -203,13 +218,26 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
 
  private:
   [[gnu::always_inline]] static Golden in_registers(const Golden& g) {
-    return {g.high, g.low, g.error, g.magnitude, g.overflows};
+    return {g.high, g.low, g.error, g.magnitude, g.overflows, g.reach};
   }
 
   // Operations whose result is not below `may_overflow`: rare, so out of line; by
   // value, so that the operands of the others stay in registers.
   [[gnu::noinline]] static Golden extreme_sum(Golden a, Golden b) {
     return extreme(a, b, a.value() + b.value(), a.error + b.error, false);
+  }
+  [[gnu::noinline]] static Golden far_reaching_sum(Golden a, Golden b) {
+    const auto taken = [](Golden& g) {
+      const double own = g.finite() ? std::fabs(g.high) / largest : 0;
+      const double reach = g.reach > 0 ? static_cast<double>(g.reach) : own;
+      g.reach = 0;
+      return reach;
+    };
+    const double reach = taken(a) + taken(b);
+    Golden sum = add(a, b);
+    sum.reach = static_cast<float>(reach);
+    sum.overflows |= reach >= may_overflow / largest;
+    return sum;
   }
   [[gnu::noinline]] static Golden extreme_product(Golden a, Golden b) {
     const double passed = std::fabs(a.high) * b.error + std::fabs(b.high) * a.error + 2 * a.error * b.error;

@@ -93,7 +93,7 @@ struct Instrument {
 };
 
 // Results that a suspect rounds to a type narrower than the arithmetic's, and ways to have results other than
-// as the formula is written. All but the last two are wrong.
+// as the formula is written. All but the last three are wrong.
 enum Narrowed : unsigned {
   narrowed_accumulators = 1, // a sum, after each of its terms
   narrowed_sums = 2,         // a sum, once
@@ -105,6 +105,7 @@ enum Narrowed : unsigned {
   exponent_fused = 128,   // the same, the first product and the difference by one fused multiply-add
   products_first = 256,   // a * (b * c) as (a * b) * c: what overflows and underflows on the way differs
   products_last = 512,    // (a * b) * c as a * (b * c)
+  reciprocals = 1024,     // a / b as a * (1 / b), both rounded, wherever 1 / b is a normal number
 };
 
 // One output or gradient as an instrument computed it; all vectors have one

@@ -149,7 +149,15 @@ template <class Real> struct Narrow : Perturbed<Narrow<Real>, Real> {
     result.made = Made::product;
     return result;
   }
-  static Narrow after_divide(Real, Real, Real r) { return narrow(r, narrowed_quotients); }
+  static Narrow divide(const Narrow& a, const Narrow& b) {
+    const Real inverse = 1 / b.v;
+    if ((number_context.narrowed & reciprocals) == 0 || !std::isnormal(inverse))
+      return narrow(a.v / b.v, narrowed_quotients);
+    Narrow result = narrow(a.v * inverse, narrowed_quotients);
+    result.parts = {a.v, inverse};
+    result.made = Made::product;
+    return result;
+  }
   template <Function function> static Narrow after(Real, Real r) { return narrow(r, narrowed_functions); }
   template <Function function> static Narrow apply(const Narrow& a) {
     if constexpr (function == Function::exp)

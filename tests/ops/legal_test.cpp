@@ -1,5 +1,8 @@
 // What right kernels do beside the plain formula: each is a legal evaluation, or the formula says that it
 // overflows there.
+#include "harness/ops/golden.h"
+#include "harness/ops/perturbed.h"
+#include "harness/ops/rigorous.h"
 #include "tests/ops/problem.h"
 
 #include <gtest/gtest.h>
@@ -7,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace assay::testing {
 namespace {
@@ -109,7 +113,8 @@ TEST(Legal, AnotherOrderOfProductsIsTheSameFormula) {
         Instrument plain;
         plain.algorithm = algorithm;
         const std::vector<Evaluated> expected = problem.evaluate(plain);
-        for (const unsigned way : {products_first, products_last}) {
+        for (const unsigned way : {unsigned{products_first}, unsigned{products_last}, unsigned{reciprocals},
+                                   reciprocals | products_first, reciprocals | products_last}) {
           Instrument other = plain;
           other.narrowed = way;
           other.narrow = DType::f32;
@@ -149,6 +154,71 @@ TEST(Legal, TheZerosLeftOfAConvolutionMayMeetAnInfiniteWeight) {
   const Evaluated y = named(problem.evaluate(instrument(Instrument::Number::golden)), "y");
   EXPECT_EQ(y.value.front(), 1);
   EXPECT_EQ(y.formula_overflows, (std::vector<std::uint8_t>{1, 0, 0}));
+}
+
+// The float nearest to 1 / 12600, times 12600, rounds to 1 - 2^-24; 1 / 4 is exact.
+TEST(Legal, AQuotientMayBeAProductWithTheReciprocal) {
+  for (const auto& [x, y] : {std::pair(12600.0, 1 - 0x1p-24), std::pair(4.0, 1.0)}) {
+    const OwnedProblem problem = row_of("l2_normalize", {x});
+    Instrument by_reciprocal;
+    by_reciprocal.narrowed = reciprocals;
+    by_reciprocal.narrow = DType::f32;
+    EXPECT_EQ(named(problem.evaluate({}), "y").value.front(), 1);
+    EXPECT_EQ(named(problem.evaluate(by_reciprocal), "y").value.front(), y);
+  }
+}
+
+TEST(Legal, NoReciprocalThatIsNotANormalNumber) {
+  const NumberContext before = std::exchange(number_context, {.narrowed = reciprocals});
+  using Number = Narrow<float>;
+  EXPECT_EQ((Number(41) / Number(41)).v, 1 - 0x1p-24F);
+  EXPECT_EQ((Number(3e38F) / Number(1.5e38F)).v, 3e38F / 1.5e38F); // 1 / 1.5e38 is subnormal
+  EXPECT_EQ((Number(3e-39F) / Number(1e-39F)).v, 3e-39F / 1e-39F); // 1 / 1e-39 overflows
+  EXPECT_TRUE(std::isnan((Number(0) / Number(0)).v));
+  EXPECT_EQ((Number(2) / Number(std::numeric_limits<float>::infinity())).v, 0);
+  number_context = before;
+}
+
+// A power of two has an exact reciprocal, so that nothing is rounded twice.
+TEST(Legal, TheRigorousBoundOfAQuotientHoldsForBothWays) {
+  using Number = Rigorous<float>;
+  EXPECT_EQ((Number(3) / Number(4)).error, 0.75 * 0x1p-24);
+  EXPECT_EQ((Number(12) / Number(3)).error, 4 * (2 * 0x1p-24 + 0x1p-48));
+  EXPECT_EQ((Number(3e38F) / Number(1.5e38F)).error, 2 * 0x1p-24); // 1 / 1.5e38 is subnormal
+}
+
+// The bias may be the first term, and the taps come in any order: 3e38 + 1e38 is past the largest, 3.4e38. Of
+// 1e38 and the two taps nothing is.
+TEST(Legal, WhatIsAddedToASumMayComeBeforeItsTerms) {
+  for (const double bias : {3e38, -3e38, 1e38}) {
+    OwnedProblem problem(*find_op("causal_conv1d"), Pass::forward, DType::f32, {1, 1, 2, 2});
+    problem.set("x", {-1e38, 1e38}).set("weight", {1, 1}).set("bias", {bias});
+    const Evaluated y = named(problem.evaluate(instrument(Instrument::Number::golden)), "y");
+    EXPECT_EQ(y.value.back(), static_cast<float>(bias));
+    EXPECT_EQ(y.formula_overflows.back() != 0, std::fabs(bias) > 2e38) << bias;
+  }
+}
+
+// Terms of 2e38, 4e38 with what is added: a product, a quotient or a difference from the sum is no term of
+// it.
+TEST(Legal, OnlyWhatIsAddedToASumIsATermOfIt) {
+  using Number = Golden<false>;
+  Number::Sum terms;
+  terms.add(1e38), terms.add(-1e38);
+  const Number sum = terms.value(), other = 2e38;
+  EXPECT_FALSE(sum.overflows);
+  EXPECT_TRUE((sum + other).overflows);
+  EXPECT_TRUE((other + sum).overflows);
+  EXPECT_TRUE((sum + 1e38 + 1e38).overflows);
+  EXPECT_FALSE((sum + 1e38).overflows);
+  EXPECT_FALSE((sum * 1 + other).overflows);
+  EXPECT_FALSE((sum / 1 + other).overflows);
+  EXPECT_FALSE((other - sum).overflows);
+  EXPECT_FALSE((maximum(sum, -1) + other).overflows);
+  Number::Sum small;
+  small.add(1e35), small.add(-1e35);
+  EXPECT_FALSE((small.value() + 3e38).overflows);
+  EXPECT_TRUE((small.value() + 3.4e38).overflows) << "at the edge itself";
 }
 
 TEST(Legal, ScatteredSumsStartAtZero) {

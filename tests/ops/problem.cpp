@@ -149,6 +149,9 @@ std::vector<Instrument> legal_instruments(const Op& op, Pass pass) {
       i.seed = static_cast<std::uint64_t>(k), i.algorithm = static_cast<int>(algorithm);
       all.push_back(i);
     }
+    Instrument i;
+    i.narrowed = reciprocals, i.narrow = DType::f32, i.algorithm = static_cast<int>(algorithm);
+    all.push_back(i);
   }
   return all;
 }

@@ -17,11 +17,13 @@ TEST(Envelope, HoldsEveryInstrumentTheMethodNames) {
   const OpInfo& op = fake.kernel->op().info();
   const auto instruments = envelope_instruments(op, fake.kernel->manifest(), trial->plan, false);
   int noise = 0, up = 0, down = 0, signs = 0, contracted = 0, tiles = 0, strided = 0, lanes = 0;
+  int inverted = 0;
   for (const Instrument& instrument : instruments) {
     noise += instrument.number == Instrument::Number::noise;
     up += instrument.functions == Instrument::Functions::all_up;
     down += instrument.functions == Instrument::Functions::all_down;
     signs += instrument.functions == Instrument::Functions::random_signs;
+    inverted += (instrument.narrowed & reciprocals) != 0;
     contracted += instrument.contract;
     tiles += instrument.order == Order::blocked && (instrument.width == 8 || instrument.width == 32);
     strided += instrument.order == Order::strided && instrument.width == 64; // the block of this case
@@ -32,6 +34,7 @@ TEST(Envelope, HoldsEveryInstrumentTheMethodNames) {
   EXPECT_EQ(up, algorithms);
   EXPECT_EQ(down, algorithms);
   EXPECT_EQ(signs, 4 * algorithms);
+  EXPECT_EQ(inverted, 3 * algorithms);
   EXPECT_GT(contracted, 0);
   EXPECT_GT(tiles, 0);
   EXPECT_GT(strided, 0);
