@@ -37,19 +37,30 @@ __device__ inline void paint(unsigned char* slot, std::uint64_t begin, std::uint
     slot[at] = static_cast<unsigned char>(at & 1 ? pattern >> 8 : pattern);
 }
 
-// A line whose every element depends on the sum of those before it.
+// A line whose every element depends on the sum of those before it. A warp a line: its lanes draw 32 elements
+// at once, and each follows the sum through all of them.
 __device__ inline void cancelling_sum(const FillTensor& tensor, ElementContext& context, double stddev,
                                       std::int64_t line, unsigned char* slot) {
+  constexpr unsigned all = 0xffffffff;
+  const auto lane = static_cast<int>(threadIdx.x % 32);
   double sum = 0;
-  for (std::int64_t i = 0; i < tensor.line_length; ++i) {
-    const std::int64_t index = line * tensor.line_length + i;
+  for (std::int64_t first = 0; first < tensor.line_length; first += 32) {
+    const std::int64_t index = line * tensor.line_length + first + lane;
+    const std::int64_t left = tensor.line_length - first;
+    const int count = left < 32 ? static_cast<int>(left) : 32;
     const auto counter = static_cast<std::uint64_t>(index);
-    double value = stddev * element::normal(element_word(context.seed, counter));
-    if ((philox(context.seed, counter, second_stream).word[0] & 3) == 0) value = value * 0x1p-10 - sum;
-    value = value < -context.largest ? -context.largest : context.largest < value ? context.largest : value;
-    const std::uint64_t bits = stored(DistributionKind::cancelling_sum, tensor, value);
-    put(slot + place_of(tensor, index), tensor.storage.bytes, bits);
-    sum += storage_value(tensor.storage, bits);
+    const double drawn = stddev * element::normal(element_word(context.seed, counter));
+    const int cancels = (philox(context.seed, counter, second_stream).word[0] & 3) == 0;
+    std::uint64_t own = 0;
+    for (int k = 0; k < count; ++k) {
+      double value = __shfl_sync(all, drawn, k);
+      if (__shfl_sync(all, cancels, k) != 0) value = value * 0x1p-10 - sum;
+      value = value < -context.largest ? -context.largest : context.largest < value ? context.largest : value;
+      const std::uint64_t bits = stored(DistributionKind::cancelling_sum, tensor, value);
+      sum += storage_value(tensor.storage, bits);
+      if (k == lane) own = bits;
+    }
+    if (lane < count) put(slot + place_of(tensor, index), tensor.storage.bytes, own);
   }
 }
 
@@ -172,7 +183,7 @@ extern "C" __global__ void assay_fill(const FillPlan* plan, const FillInput* giv
     constexpr auto sums = DistributionKind::cancelling_sum;
     if (!fill::any_is(input, sums, sums)) continue;
     ElementContext context = fill::context_of(tensor, input.seed);
-    for (std::int64_t line = part.first; line < tensor.lines; line += part.step) {
+    for (std::int64_t line = part.first / 32; line < tensor.lines; line += part.step / 32) {
       const FillDistribution& distribution = fill::of_line(input, line);
       if (distribution.kind == sums) fill::cancelling_sum(tensor, context, distribution.p[0], line, slot);
     }
