@@ -20,11 +20,11 @@ struct CompileRequest {
   // source an entry's name, or its demangled name without the parameter list where only one entry has it.
   std::vector<std::string> names;
   std::vector<std::filesystem::path>
-      include_dirs; // searched after the source's own folder, before the toolkit's
-  std::vector<std::pair<std::string, std::string>>
-      headers; // NVRTC: (name as it is included, text), found before any file of that name
+      include_dirs;                 // searched after the source's own folder, before the toolkit's
   std::vector<std::string> options; // extra NVRTC options (-lineinfo is always passed); see mlir_pipeline.h
   std::string arch = "compute_90";  // virtual architecture, unless `options` name one
+  // NVRTC: (name as it is included, text), found before any file of that name.
+  std::vector<std::pair<std::string, std::string>> headers{};
 };
 
 // What there is to tell about a compilation beside its result; filled on failure too.

@@ -5,6 +5,7 @@
 //   screen_speed cuda [MANIFEST [SECONDS a shape and pass [CASES of changing shapes]]]
 #include "fuzz/bursts.h"
 #include "fuzz/open_device.h"
+#include "harness/base/child_process.h"
 #include "harness/run/judge.h"
 #include "harness/screen/recheck.h"
 #include "harness/screen/screen.h"
@@ -146,13 +147,13 @@ void measure_pair(Kernel& kernel, Screen& screen, std::int64_t rows, std::int64_
 }
 
 std::string gpu_memory() {
-  std::array<char, 256> line{};
-  std::FILE* pipe =
-      ::popen("nvidia-smi --query-gpu=memory.used --format=csv,noheader 2>/dev/null | tr '\\n' ' '", "r");
-  if (pipe == nullptr) return "?";
-  if (std::fgets(line.data(), line.size(), pipe) == nullptr) line[0] = '\0';
-  ::pclose(pipe);
-  return line.data();
+  const auto run =
+      run_child("/usr/bin/env", {"nvidia-smi", "--query-gpu=memory.used", "--format=csv,noheader"}, "",
+                std::chrono::seconds(5));
+  if (!run) return "?";
+  std::string text = run->out.substr(0, run->out.find_last_not_of('\n') + 1);
+  std::ranges::replace(text, '\n', ' ');
+  return text;
 }
 
 long resident_megabytes() {
@@ -186,7 +187,7 @@ int main(int argc, char** argv) {
   using namespace assay;
   const auto device = value_or_exit(open_device(argc > 1 ? argv[1] : default_device()));
   const char* manifest = argc > 2 ? argv[2] : "kernels/offset_rmsnorm/kernel.toml";
-  const double seconds = argc > 3 ? std::atof(argv[3]) : 4;
+  const double seconds = argc > 3 ? std::strtod(argv[3], nullptr) : 4;
   const std::uint64_t changing = argc > 4 ? std::strtoull(argv[4], nullptr, 10) : 0;
   KernelOptions options;
   options.element_budget = std::int64_t{1} << 22;

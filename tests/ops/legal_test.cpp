@@ -52,7 +52,7 @@ TEST(Legal, TheNumberOfTermsMayComeAsAReciprocal) {
 }
 
 // One query, two keys, v = (0, 1): the second key's weight.
-double second_weight(std::vector<double> q, const std::vector<double>& k, std::string_view algorithm) {
+double second_weight(const std::vector<double>& q, const std::vector<double>& k, std::string_view algorithm) {
   const auto d = static_cast<std::int64_t>(q.size());
   OwnedProblem problem(*find_op("attention"), Pass::forward, DType::f32, {1, 1, 1, 2, d});
   std::vector<double> v(static_cast<std::size_t>(2 * d), 0);

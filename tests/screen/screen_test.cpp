@@ -5,7 +5,6 @@
 namespace assay {
 namespace {
 
-using testing::all_of;
 using testing::ScreenedKernel;
 using testing::value_of;
 
