@@ -40,14 +40,6 @@ struct Expectation {
   const char* message;
 };
 
-TEST(Errors, AnUnsupportedInstructionNamesTheLineOfTheSource) {
-  const std::string file = ".file 1 \"k.cu\"\n";
-  const std::string body = ".loc 1 15 3\n\nwgmma.fence.sync.aligned;\n";
-  EXPECT_EQ(error_in_body(body, file).place, (Place{"k.cu", 15, 0}));
-  EXPECT_EQ(error_in_body(".loc 2 15 3\nwgmma.fence.sync.aligned;", file).place.line, 8) << "no such file";
-  EXPECT_EQ(error_in_body("wgmma.fence.sync.aligned;\n" + body, file).place.line, 7) << "before any .loc";
-}
-
 TEST(Errors, InABodyNameTheLine) {
   const Expectation table[] = {
       {"wgmma.fence.sync.aligned;", ErrorKind::environment,

@@ -389,14 +389,8 @@ Result<void> check_supported(const Instruction& instruction, std::string_view or
 
 Result<void> check_supported(const Module& module) {
   for (const Function& function : module.functions)
-    for (const Instruction& instruction : function.instructions) {
-      auto supported = check_supported(instruction, module.origin);
-      if (supported) continue;
-      const auto [file, line] = instruction.source;
-      if (file < module.files.size() && !module.files[file].empty())
-        supported.error().place = {module.files[file], static_cast<int>(line), 0};
-      return supported;
-    }
+    for (const Instruction& instruction : function.instructions)
+      ASSAY_TRY_VOID(check_supported(instruction, module.origin));
   return {};
 }
 

@@ -26,8 +26,7 @@ std::span<const Form> supported_forms();
 std::string to_string(const Form& form);
 
 // Nothing, or an error that names the instruction and its PTX line: environment where the catalogue has no
-// form for it, user where it has one but the number of operands is wrong. In a module that has it (.loc), the
-// line of the source is named instead.
+// form for it, user where it has one but the number of operands is wrong.
 Result<void> check_supported(const Instruction& instruction, std::string_view origin);
 Result<void> check_supported(const Module& module);
 
