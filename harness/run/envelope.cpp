@@ -36,8 +36,9 @@ std::vector<OrderChoice> orders_of(const OpInfo& op, const Manifest& manifest, c
   }
   if (tiles.empty()) tiles = {32, 256};
   if (threads.empty()) threads = {256};
-  // A warp, or as many lanes as a tile is wide, may share a line too.
-  threads.insert(32);
+  // A warp, or as many lanes as a tile is wide, may share a line too; and a loop unrolled by two or four has
+  // as many accumulators.
+  threads.insert({2, 4, 32});
   threads.insert(tiles.begin(), tiles.end());
   std::vector<OrderChoice> orders{{Order::pairwise, 1}};
   for (const std::int64_t width : threads) orders.push_back({Order::strided, width});

@@ -138,7 +138,7 @@ TEST(Confirm, RedrawsConfirmWhatEverySeedShows) {
 
 TEST(Confirm, ARedrawThatLeavesTheOffendingLineAsItWasIsNoNewEvidence) {
   // The other rows are drawn anew, but the row that is off has no seed: sixteen times the same observation.
-  const SoftmaxOnFake fake(first_row_off(1 + 0x1p-19f));
+  const SoftmaxOnFake fake(first_row_off(1 + 0x1p-18f));
   Case test_case = fake.make_case(4, 64);
   test_case.inputs[0].patches = {{0, 1, 1, parse_distribution("ramp(low=-1, high=1)", {}).value()}};
   const Judgement judgement = fake.judged(test_case);
