@@ -339,7 +339,7 @@ TEST(Durability, AFolderThatVanishesEndsTheCampaignWithAWord) {
   const ProgramRun run = run_assay(args, {.while_running = [&](int pid) {
                                      wait_for_workers(pid);
                                      std::this_thread::sleep_for(milliseconds(300));
-                                     fs::remove_all(folder / "findings");
+                                     fs::rename(folder / "findings", folder / "elsewhere");
                                    }});
   EXPECT_EQ(run.exit, 4) << run.out << run.err;
   EXPECT_THAT(run.err, HasSubstr("is there no longer"));
