@@ -12,13 +12,13 @@
 namespace assay::cpu {
 namespace {
 
-Error error_of(const std::string& text) {
+Error error_of(const std::string& text, const std::string& origin = "k.ptx") {
   std::uint64_t slot = first_buffer_slot;
   const std::uint32_t no_hook = 0;
   EmitOptions options;
   options.reserve_slot = [&slot] { return slot++; };
   options.compare_enabled = &no_hook;
-  const auto program = compile_ptx({text, "k.ptx", {}}, options);
+  const auto program = compile_ptx({text, origin, {}}, options);
   return program ? Error{ErrorKind::internal, "it compiled", {}} : program.error();
 }
 
@@ -140,6 +140,45 @@ TEST(Errors, RegistersMustGoWithTheInstructionsTypes) {
     const Error error = error_in_body(std::string(registers_of_all_types) + "\n" + right);
     EXPECT_EQ(error.message, "it compiled") << right;
   }
+}
+
+// The instruction stands on line 10.
+Error unsupported_after(const std::string& loc, const std::string& file, const std::string& origin) {
+  return error_of(
+      ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry a() {\n.loc 1 99 1\nret;\n}\n"
+      ".visible .entry k() {\n" +
+          loc + "\nwgmma.fence.sync.aligned;\n}\n.file 1 \"" + file + "\"\n.file 2 \"other.cuh\"\n",
+      origin);
+}
+
+TEST(Errors, OfASourceThatIsNoPtxNameItsLineWhereThePtxHasIt) {
+  const Error told = unsupported_after(".loc 1 15 3", "./d/k.cu", "d/k.cu");
+  EXPECT_EQ(told.kind, ErrorKind::environment);
+  EXPECT_EQ(told.place, (Place{"d/k.cu", 15, 0}));
+  EXPECT_EQ(told.message,
+            "the CPU device does not support the instruction 'wgmma.fence.sync.aligned' (line 10 of "
+            "its PTX)");
+  for (const char* loc : {"", ".loc 1 0 0", ".loc 2 15 3", ".loc 3 15 3", ".loc 1 15 3\n.loc 1 0 0"}) {
+    const Error untold = unsupported_after(loc, "d/k.cu", "d/k.cu");
+    EXPECT_EQ(untold.place, (Place{"d/k.cu's PTX", std::string_view(loc).contains('\n') ? 11 : 10, 0}))
+        << loc;
+    EXPECT_EQ(untold.message, "the CPU device does not support the instruction 'wgmma.fence.sync.aligned'");
+  }
+  EXPECT_EQ(unsupported_after(".loc 1 15 3", "k.cu", "k.ptx").place, (Place{"k.ptx", 10, 0}));
+}
+
+TEST(Errors, OfATargetOrVersionNameTheRange) {
+  const auto told = [](const std::string& version, const std::string& target) {
+    return to_string(error_of(".version " + version + "\n.target " + target + "\n.address_size 64\n"));
+  };
+  for (const char* target : {"sm_9999", "sm_20", "sm_", "sm_90z", "compute_90", "sm_99999999999999999999"})
+    EXPECT_EQ(told("8.0", target),
+              fmt::format("k.ptx:2: target '{}' is not supported: sm_30 to sm_129 are", target));
+  for (const char* version : {"99.9", "2.3", "8", "0.0", "10.0", "8.10"})
+    EXPECT_EQ(told(version, "sm_90"),
+              fmt::format("k.ptx:1: PTX version {} is not supported: 3.0 to 9.9 are", version));
+  for (const char* target : {"sm_30", "sm_90", "sm_90a", "sm_120f", "sm_121a"})
+    EXPECT_EQ(told("9.2", target), "it compiled");
 }
 
 TEST(Errors, OfAModule) {

@@ -7,6 +7,7 @@
 #include "harness/device/cpu/emit/unguard.h"
 #include "harness/device/cpu/ptx/catalogue.h"
 #include "harness/device/cpu/ptx/parser.h"
+#include "harness/device/cpu/ptx/source_place.h"
 #include "harness/device/cpu/runtime/fiber.h"
 
 #include <llvm/IR/DiagnosticInfo.h>
@@ -132,12 +133,7 @@ Result<void> emit(const ptx::Module& module, const Layout& layout, CodeData& dat
   return {};
 }
 
-} // namespace
-
-CompiledProgram::CompiledProgram() = default;
-CompiledProgram::~CompiledProgram() = default;
-
-Result<std::unique_ptr<CompiledProgram>> compile_ptx(const PtxSource& source, const EmitOptions& options) {
+Result<std::unique_ptr<CompiledProgram>> compile_whole(const PtxSource& source, const EmitOptions& options) {
   ASSAY_TRY(ptx::Module module, ptx::parse(source.text, source.origin));
   ASSAY_TRY_VOID(check_supported(module));
   ASSAY_TRY_VOID(check_branches(module));
@@ -176,6 +172,17 @@ Result<std::unique_ptr<CompiledProgram>> compile_ptx(const PtxSource& source, co
   compiled.origin = source.origin;
   compiled.block_counters.resize(compiled.block_count);
   return program;
+}
+
+} // namespace
+
+CompiledProgram::CompiledProgram() = default;
+CompiledProgram::~CompiledProgram() = default;
+
+Result<std::unique_ptr<CompiledProgram>> compile_ptx(const PtxSource& source, const EmitOptions& options) {
+  auto program = compile_whole(source, options);
+  if (program) return program;
+  return std::unexpected(ptx::at_its_source(std::move(program).error(), source.text, source.origin));
 }
 
 } // namespace assay::cpu

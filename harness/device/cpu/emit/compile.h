@@ -34,8 +34,8 @@ struct CompiledProgram {
   std::unique_ptr<Machine> machine;
 };
 
-// Malformed PTX: a user error; an instruction that is not supported: an environment error; both with the PTX
-// line.
+// Malformed PTX: a user error; an instruction that is not supported: an environment error; both with their
+// line (ptx/source_place.h).
 Result<std::unique_ptr<CompiledProgram>> compile_ptx(const PtxSource& source, const EmitOptions& options);
 
 } // namespace assay::cpu

@@ -8,6 +8,27 @@ namespace assay::ptx {
 namespace {
 
 constexpr std::uint64_t most_files = 65536;
+// As CUDA 13 has them (PTX ISA, "Release Notes" and ".target"), with room for its later releases.
+constexpr unsigned oldest_version = 3, newest_version = 9;
+constexpr unsigned oldest_target = 30, newest_target = 129;
+
+// "8.7"
+bool is_known_version(std::string_view text) {
+  return text.size() == 3 && text[0] >= '0' + static_cast<int>(oldest_version) &&
+         text[0] <= '0' + static_cast<int>(newest_version) && text[1] == '.' && text[2] >= '0' &&
+         text[2] <= '9';
+}
+
+// "sm_90", "sm_90a", "sm_120f"
+bool is_known_target(std::string_view text) {
+  if (!text.starts_with("sm_")) return false;
+  text.remove_prefix(3);
+  unsigned number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view suffix = text.substr(static_cast<std::size_t>(end - text.data()));
+  return failure == std::errc() && number >= oldest_target && number <= newest_target &&
+         (suffix.empty() || suffix == "a" || suffix == "f");
+}
 
 class ModuleParser {
  public:
@@ -22,9 +43,16 @@ class ModuleParser {
  private:
   Result<void> parse_header() {
     if (!cursor_.accept_dotted("version")) return cursor_.expected("'.version' at the start of PTX");
+    if (!is_known_version(cursor_.peek().text))
+      return environment_error(cursor_.place(), "PTX version {} is not supported: {}.0 to {}.9 are",
+                               cursor_.peek().text, oldest_version, newest_version);
     module_.version = cursor_.take().text;
     if (!cursor_.accept_dotted("target")) return cursor_.expected("'.target'");
+    const Place place = cursor_.place();
     ASSAY_TRY(module_.target, cursor_.expect_name("a target such as sm_90"));
+    if (!is_known_target(module_.target))
+      return environment_error(place, "target '{}' is not supported: sm_{} to sm_{} are", module_.target,
+                               oldest_target, newest_target);
     while (cursor_.accept(',')) ASSAY_TRY_VOID(cursor_.expect_name("a target option"));
     if (!cursor_.accept_dotted("address_size")) return cursor_.expected("'.address_size'");
     ASSAY_TRY(const std::uint64_t bits, cursor_.expect_integer("64"));
