@@ -230,9 +230,7 @@ void Worker::handle(const Finding& finding) {
       known_.insert(signature);
       return announce(signature, minimized.parent_path(), *stored, found_ns, true);
     }
-    std::error_code ignored;
-    fs::remove(minimized, ignored);
-    claim = store_->claim(finding.signature, finding.test_case);
+    claim = store_->replace(finding.signature, finding.test_case, *text);
   }
   if (!claim) finish_unstored(claim.error());
   if (*claim) store(finding, **claim, found_ns);

@@ -1,5 +1,6 @@
 // assay bench: how long a kernel takes at its production sizes, once verify has passed it.
 #include "fuzz/open_device.h"
+#include "harness/base/since.h"
 #include "harness/device/launch_timer.h"
 #include "harness/inputs/legal.h"
 #include "harness/inputs/shapes.h"
@@ -8,6 +9,7 @@
 #include "harness/run/failing.h"
 #include "harness/run/verify.h"
 #include "tools/command.h"
+#include "tools/command_line.h"
 #include "tools/console.h"
 #include "tools/manifest_path.h"
 
@@ -109,7 +111,7 @@ void measure(benchmark::State& state, Device& device, const Timed& timed, double
         const auto report = device.launch(*timed.trial.plan.program, launch);
         if (!report) return state.SkipWithError(to_string(report.error()).c_str());
       }
-      seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+      seconds = since(begin);
     }
     state.SetIterationTime(seconds);
     total += seconds;
@@ -178,10 +180,11 @@ void add_bench(CLI::App& app, Invocation& invocation) {
   bench->add_option("kernel", arguments->kernel, "a manifest, or the name of a folder below kernels/")
       ->option_text("KERNEL.toml")
       ->required();
-  bench->add_option("--device", arguments->device, "cpu, cuda or cuda:N; cuda where there is one, else cpu");
+  add_device(*bench, arguments->device);
   bench->add_option("--seconds", arguments->seconds, "how long each measurement takes at least; 0.5")
       ->check(CLI::Range(0.01, 600.0))
       ->option_text("N");
+  bench->footer("Example: assay bench kernels/softmax/kernel.toml --seconds 2");
   bench->callback([arguments, &invocation] { invocation.outcome = run_bench(*arguments); });
 }
 

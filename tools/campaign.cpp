@@ -1,6 +1,7 @@
 #include "tools/campaign.h"
 
 #include "fuzz/status.h"
+#include "harness/base/since.h"
 #include "tools/campaign_screen.h"
 #include "tools/interrupt.h"
 #include "tools/kernel_campaign.h"
@@ -43,7 +44,7 @@ class Campaign {
   bool evict_one();
   void stop_workers();
   void show_progress();
-  double elapsed() const { return std::chrono::duration<double>(Clock::now() - began_).count() + before_; }
+  double elapsed() const { return since(began_) + before_; }
   bool all_done() const { return std::ranges::all_of(kernels_, &KernelCampaign::done); }
   bool time_is_over() const { return options_.seconds && elapsed() >= *options_.seconds; }
   bool any_alive() const;
@@ -222,18 +223,12 @@ void Campaign::stop_workers() {
   const bool at_once = interrupted();
   for (KernelCampaign& kernel : kernels_) kernel.stop(at_once ? stop_at_once : stop_after_case);
   while (any_alive()) {
-    const double waited = std::chrono::duration<double>(Clock::now() - stopped).count();
+    const double waited = since(stopped);
     const bool hurry = interrupted() || waited >= minimizing_time;
     const bool late = waited >= (at_once ? hurried_case_time : minimizing_time + last_case_time);
     if (hurry)
       for (KernelCampaign& kernel : kernels_) kernel.stop(stop_at_once);
-    for (KernelCampaign& kernel : kernels_) {
-      const std::string& name = kernel.summary().report.kernel;
-      for (std::size_t worker = 0; late && worker < kernel.workers(); ++worker)
-        if (kernel.alive(worker))
-          console_.note(fmt::format("assay: {}: a case takes too long; its worker is killed", name));
-      kernel.reap(late || interruptions() > 1);
-    }
+    for (KernelCampaign& kernel : kernels_) kernel.reap(late, interruptions() > 1);
     std::this_thread::sleep_for(milliseconds(5));
   }
   if (interruptions() > 1) console_.note("assay: interrupted again; workers were killed");

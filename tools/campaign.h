@@ -33,6 +33,7 @@ struct CampaignOptions {
   std::filesystem::path out;                // findings go to <out>/<kernel>/<signature>/
   std::uint64_t stop_after = 0;             // findings, of each kernel; 0: no limit
   std::vector<std::string> libfuzzer_flags; // added last, so that they win
+  std::string program = "assay";            // how the commands that are printed begin
   std::string command;                      // all that was asked for: the same again takes up what was killed
 };
 

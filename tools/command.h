@@ -15,8 +15,13 @@ using Outcome = Result<int>;
 
 struct Invocation {
   Outcome outcome = 0;
+  std::string program = "assay";         // as the user called it: the path that he gave, if it is one
   std::vector<std::string> after_dashes; // the words behind "--"
 };
+
+// Of several exit codes the one that counts: a fault outweighs what could not be tried, and that what could
+// not be concluded.
+int worse(int a, int b);
 
 void add_fuzz(CLI::App& app, Invocation& invocation);
 void add_replay(CLI::App& app, Invocation& invocation);

@@ -6,11 +6,14 @@
 #include "harness/base/scratch_folder.h"
 #include "harness/cases/manifest.h"
 #include "harness/report/table.h"
+#include "harness/store/finding_store.h"
 #include "tools/campaign_folder.h"
 #include "tools/case_file.h"
 #include "tools/command.h"
+#include "tools/command_line.h"
 #include "tools/manifest_path.h"
 #include "tools/merge.h"
+#include "tools/output_file.h"
 #include "tools/prune.h"
 #include "tools/text.h"
 
@@ -43,15 +46,17 @@ std::string kernel_name(const Case& test_case) {
 // name.
 Outcome run_add(const AddArguments& arguments) {
   ASSAY_TRY(const auto files, case_files(arguments.findings));
+  ASSAY_TRY_VOID(check_output_folder(arguments.corpus));
   std::vector<Case> cases; // all are read before the first is written
   for (const fs::path& file : files) {
     ASSAY_TRY(Case test_case, load_case(file));
     cases.push_back(std::move(test_case));
   }
+  ASSAY_TRY_VOID(make_output_folder(arguments.corpus));
+  for (const Case& test_case : cases)
+    ASSAY_TRY_VOID(check_output_folder(fs::path(arguments.corpus) / kernel_name(test_case)));
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const std::string stem = files[i].stem().string(), text = to_text(cases[i]);
-    const bool of_a_finding = stem == "minimized" || stem == "original";
-    const std::string name = of_a_finding ? fs::absolute(files[i]).parent_path().filename().string() : stem;
+    const std::string name = name_of_case(files[i]), text = to_text(cases[i]);
     fs::path to = fs::path(arguments.corpus) / kernel_name(cases[i]) / (name + ".case");
     std::error_code ec;
     if (fs::exists(to, ec)) {
@@ -87,9 +92,7 @@ Outcome run_merge(const MergeArguments& arguments) {
   ASSAY_TRY(const fs::path manifest, resolve_manifest(arguments.kernel));
   ASSAY_TRY_VOID(check_folders(arguments.from));
   ASSAY_TRY(const auto before, Corpus(arguments.into).files());
-  std::error_code ec;
-  fs::create_directories(arguments.into, ec);
-  if (ec) return user_error(Place{arguments.into}, "cannot be created: {}", ec.message());
+  ASSAY_TRY_VOID(make_output_folder(arguments.into));
   ASSAY_TRY_VOID(merge_corpora(manifest, arguments.device, arguments.into, arguments.from));
   ASSAY_TRY_VOID(mend_corpus(arguments.into)); // libFuzzer takes what is no case, too
   ASSAY_TRY(const auto after, Corpus(arguments.into).files());
@@ -101,6 +104,7 @@ Outcome run_merge(const MergeArguments& arguments) {
 Outcome run_prune(const MergeArguments& arguments) {
   ASSAY_TRY(const fs::path manifest, resolve_manifest(arguments.kernel));
   ASSAY_TRY_VOID(check_folders({&arguments.into, 1}));
+  ASSAY_TRY_VOID(check_output_folder(arguments.into));
   ASSAY_TRY(const ScratchFolder merged, ScratchFolder::create("prune"));
   ASSAY_TRY_VOID(merge_corpora(manifest, arguments.device, merged.path(), {&arguments.into, 1}));
   ASSAY_TRY(const Pruned pruned, keep_merged(arguments.into, merged.path()));
@@ -162,6 +166,7 @@ Outcome run_stats(const std::vector<std::string>& folders) {
 
 void add_corpus(CLI::App& app, Invocation& invocation) {
   CLI::App* corpus = app.add_subcommand("corpus", "keep corpora: add, merge, prune, stats");
+  corpus->footer("Example: assay corpus stats corpus");
   corpus->require_subcommand(1);
 
   auto added = std::make_shared<AddArguments>();
@@ -169,7 +174,8 @@ void add_corpus(CLI::App& app, Invocation& invocation) {
   add->add_option("finding", added->findings, "a case, a finding's folder, or a folder of findings")
       ->option_text("FINDING ...")
       ->required();
-  add->add_option("--corpus", added->corpus, "the corpora's folder; corpus otherwise");
+  add->add_option("--corpus", added->corpus, "the corpora's folder; corpus otherwise")->option_text("DIR");
+  add->footer("Example: assay corpus add findings/softmax_naive --corpus my_corpus");
   add->callback([added, &invocation] { invocation.outcome = run_add(*added); });
 
   const auto kernel_and_folder = [](CLI::App* command, MergeArguments& arguments) {
@@ -177,24 +183,27 @@ void add_corpus(CLI::App& app, Invocation& invocation) {
         ->option_text("KERNEL.toml")
         ->required();
     command->add_option("corpus", arguments.into, "the corpus's folder")->option_text("DIR")->required();
-    command->add_option("--device", arguments.device, "cpu, cuda or cuda:N; cpu otherwise");
+    add_device(*command, arguments.device, "cpu");
   };
   auto merged = std::make_shared<MergeArguments>();
   CLI::App* merge = corpus->add_subcommand(
       "merge", "add to a corpus what other folders hold that covers more or errs otherwise");
   kernel_and_folder(merge, *merged);
   merge->add_option("from", merged->from, "folders of cases")->option_text("FROM ...")->required();
+  merge->footer("Example: assay corpus merge kernels/softmax/kernel.toml my_corpus findings/softmax/corpus");
   merge->callback([merged, &invocation] { invocation.outcome = run_merge(*merged); });
 
   auto pruned = std::make_shared<MergeArguments>();
   CLI::App* prune = corpus->add_subcommand(
       "prune", "remove what a search kept and others now cover; files that people named stay");
   kernel_and_folder(prune, *pruned);
+  prune->footer("Example: assay corpus prune kernels/softmax/kernel.toml my_corpus");
   prune->callback([pruned, &invocation] { invocation.outcome = run_prune(*pruned); });
 
   auto folders = std::make_shared<std::vector<std::string>>();
   CLI::App* stats = corpus->add_subcommand("stats", "what corpora hold, and which files are broken");
   stats->add_option("corpus", *folders, "folders of cases")->option_text("DIR ...")->required();
+  stats->footer("Example: assay corpus stats corpus");
   stats->callback([folders, &invocation] { invocation.outcome = run_stats(*folders); });
 }
 

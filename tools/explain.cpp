@@ -6,6 +6,7 @@
 #include "harness/run/suspects.h"
 #include "tools/case_file.h"
 #include "tools/command.h"
+#include "tools/command_line.h"
 
 #include <memory>
 
@@ -39,8 +40,8 @@ void add_explain(CLI::App& app, Invocation& invocation) {
   CLI::App* explain =
       app.add_subcommand("explain", "one case in full: tensors, quantities, verdict, where the error sits");
   explain->add_option("case", arguments->case_file, "a stored case")->option_text("CASE")->required();
-  explain->add_option("--device", arguments->device,
-                      "cpu, cuda or cuda:N; cuda where there is one, else cpu");
+  add_device(*explain, arguments->device);
+  explain->footer("Example: assay explain corpus/max_drops_nan/max_drops_nan-forward-y-structure.case");
   explain->callback([arguments, &invocation] { invocation.outcome = run_explain(*arguments); });
 }
 

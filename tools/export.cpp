@@ -4,6 +4,7 @@
 #include "harness/run/replay.h"
 #include "tools/case_file.h"
 #include "tools/command.h"
+#include "tools/command_line.h"
 #include "tools/output_file.h"
 
 #include <memory>
@@ -27,7 +28,7 @@ std::string advice(const std::string& format, const std::string& file, bool is_p
 Outcome run_export(const ExportArguments& arguments) {
   ASSAY_TRY(const Case test_case, load_case(arguments.case_file));
   ASSAY_TRY(const auto manifest, find_manifest(test_case, arguments.case_file));
-  if (!arguments.out.empty()) ASSAY_TRY_VOID(check_writable(arguments.out));
+  ASSAY_TRY_VOID(arguments.out.empty() ? check_output_folder(".") : check_output_file(arguments.out));
   ASSAY_TRY(const auto device, open_device(arguments.device.empty() ? default_device() : arguments.device));
   ASSAY_TRY(const auto kernel, Kernel::load(manifest, *device));
   ASSAY_TRY(const Judgement judgement, judge(*kernel, test_case, {.mode = JudgeMode::on_this_input}));
@@ -38,7 +39,7 @@ Outcome run_export(const ExportArguments& arguments) {
   const std::string name =
       judgement.findings.empty() ? kernel->manifest().name : to_string(judgement.findings.front().signature);
   const std::string file = arguments.out.empty() ? name + "." + arguments.format : arguments.out;
-  ASSAY_TRY_VOID(check_writable(file));
+  ASSAY_TRY_VOID(check_output_file(file));
   ASSAY_TRY_VOID(write_output(file, bytes));
   fmt::print("{}\n{}\n", title_of(exported),
              advice(arguments.format, file, kernel->manifest().source.extension() == ".ptx"));
@@ -58,10 +59,10 @@ void add_export(CLI::App& app, Invocation& invocation) {
       ->option_text("cu|npz|py")
       ->required()
       ->check(CLI::IsMember({"cu", "npz", "py"}));
-  command->add_option("--out", arguments->out, "the file; else the finding's name in this folder")
-      ->option_text("FILE");
-  command->add_option("--device", arguments->device,
-                      "where the target runs: cpu, cuda or cuda:N; cuda where there is one, else cpu");
+  add_output_file(*command, "--out", arguments->out, "the file; else the finding's name in this folder");
+  add_device(*command, arguments->device);
+  command->footer(
+      "Example: assay export corpus/max_drops_nan/max_drops_nan-forward-y-structure.case --format cu");
   command->callback([arguments, &invocation] { invocation.outcome = run_export(*arguments); });
 }
 

@@ -7,6 +7,7 @@
 #include "harness/report/text.h"
 #include "tools/campaign.h"
 #include "tools/command.h"
+#include "tools/command_line.h"
 #include "tools/duration.h"
 #include "tools/manifest_path.h"
 #include "tools/output_file.h"
@@ -33,6 +34,7 @@ namespace {
 struct FuzzArguments {
   std::vector<std::string> kernels;
   std::string time, device, corpus, json;
+  std::string program; // how it was called
   std::string out = "findings";
   std::optional<std::uint64_t> runs, seed;
   unsigned jobs = 0;
@@ -141,13 +143,6 @@ int verdict(const KernelSummary& kernel) {
   return 0;
 }
 
-// Of several kernels the worst counts.
-int worse(int a, int b) {
-  for (const int code : {1, 70, 2, 4, 3})
-    if (a == code || b == code) return code;
-  return 0;
-}
-
 Result<CampaignOptions> campaign_options(FuzzArguments& arguments) {
   if (arguments.device.empty()) arguments.device = default_device();
   ASSAY_TRY_VOID(check_libfuzzer_flags(arguments.libfuzzer_flags));
@@ -168,8 +163,11 @@ Result<CampaignOptions> campaign_options(FuzzArguments& arguments) {
   options.stop_after = arguments.stop_after;
   options.libfuzzer_flags = arguments.libfuzzer_flags;
   options.command = command_of(arguments);
+  options.program = arguments.program;
   for (const std::string& kernel : arguments.kernels) ASSAY_TRY_VOID(resolve_manifest(kernel));
-  ASSAY_TRY_VOID(check_writable(arguments.json));
+  ASSAY_TRY_VOID(check_output_file(arguments.json));
+  ASSAY_TRY_VOID(check_output_folder(arguments.out));
+  if (!arguments.corpus.empty()) ASSAY_TRY_VOID(check_output_folder(arguments.corpus));
   ASSAY_TRY_VOID(open_loading_device(arguments.device)); // there is such a device
   std::map<std::string, std::string> names;              // all kernels are prepared before the first runs
   for (const std::string& argument : arguments.kernels) {
@@ -185,6 +183,7 @@ Result<CampaignOptions> campaign_options(FuzzArguments& arguments) {
 Outcome run_fuzz(FuzzArguments arguments) {
   Console console;
   ASSAY_TRY(CampaignOptions options, campaign_options(arguments));
+  if (!arguments.corpus.empty()) ASSAY_TRY_VOID(make_output_folder(arguments.corpus));
   keep_folder_below(default_cache_dir(), largest_cache);
   ASSAY_TRY(const CampaignSummary summary, run_campaign(std::move(options), console));
   int code = 0;
@@ -197,7 +196,7 @@ Outcome run_fuzz(FuzzArguments arguments) {
     reports.push_back(kernel.report);
   }
   if (reports.size() > 1) console.result(total_text(summary));
-  if (!arguments.json.empty()) ASSAY_TRY_VOID(write_output(arguments.json, campaign_json(reports)));
+  ASSAY_TRY_VOID(write_output(arguments.json, campaign_json(reports)));
   if (!summary.outcome) return std::unexpected(summary.outcome.error());
   return code;
 }
@@ -212,25 +211,35 @@ void add_fuzz(CLI::App& app, Invocation& invocation) {
       ->option_text("KERNEL.toml ...")
       ->required();
   fuzz->add_option("--time", arguments->time,
-                   "of searching, shared by the kernels: 90, 90s, 30m, 8h; without it and --runs 60s");
-  fuzz->add_option("--runs", arguments->runs, "cases, for each kernel")->check(whole_number(1));
-  fuzz->add_option("--seed", arguments->seed, "of the search; a random one otherwise")
-      ->check(whole_number(0));
-  fuzz->add_option("--device", arguments->device, "cpu, cuda or cuda:N; cuda where there is one, else cpu");
-  fuzz->add_option("--jobs", arguments->jobs, "worker processes at a time; one a core otherwise")
-      ->check(CLI::Range(1, 256));
-  fuzz->add_option(
-      "--corpus", arguments->corpus,
-      "a folder of cases to start from and to add to; otherwise corpus/<kernel>/seeds is read and "
-      "<out>/<kernel>/corpus added to; of several kernels each has its own folder below it");
-  fuzz->add_option("--out", arguments->out, "the folder of the findings; findings otherwise");
-  fuzz->add_option("--stop-after", arguments->stop_after, "a kernel ends at this many findings")
+                   "of searching, shared by the kernels; without it and --runs 60s")
+      ->option_text("90|90s|30m|8h");
+  fuzz->add_option("--runs", arguments->runs, "cases, for each kernel")
+      ->option_text("N")
       ->check(whole_number(1));
-  fuzz->add_option("--json", arguments->json, "write the summary to this file");
+  fuzz->add_option("--seed", arguments->seed, "of the search; a random one otherwise")
+      ->option_text("N")
+      ->check(whole_number(0));
+  add_device(*fuzz, arguments->device);
+  fuzz->add_option("--jobs", arguments->jobs, "worker processes at a time, at most 256; one a core otherwise")
+      ->option_text("N")
+      ->check(whole_number(1, 256));
+  fuzz->add_option(
+          "--corpus", arguments->corpus,
+          "a folder of cases to start from and to add to; otherwise corpus/<kernel>/seeds is read and "
+          "<out>/<kernel>/corpus added to; of several kernels each has its own folder below it")
+      ->option_text("DIR");
+  fuzz->add_option("--out", arguments->out, "the folder of the findings; findings otherwise")
+      ->option_text("DIR");
+  fuzz->add_option("--stop-after", arguments->stop_after, "a kernel ends at this many findings")
+      ->option_text("N")
+      ->check(whole_number(1));
+  add_output_file(*fuzz, "--json", arguments->json, "write the summary to this file");
   fuzz->footer(
-      "libFuzzer's own flags may follow after --.\n"
+      "Example: assay fuzz kernels/softmax_naive/kernel.toml --time 60\n"
+      "libFuzzer's own flags may follow after --, as -- -max_len=2000.\n"
       "A campaign that was killed or interrupted goes on where it was when the same command is given again.");
   fuzz->callback([arguments, &invocation] {
+    arguments->program = invocation.program;
     arguments->libfuzzer_flags = invocation.after_dashes;
     invocation.outcome = run_fuzz(*arguments);
   });

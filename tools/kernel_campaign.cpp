@@ -2,6 +2,7 @@
 
 #include "harness/base/files.h"
 #include "harness/base/hash.h"
+#include "harness/base/since.h"
 #include "harness/store/corpus.h"
 #include "harness/store/finding_store.h"
 #include "tools/merge.h"
@@ -120,7 +121,8 @@ Result<void> KernelCampaign::prepare(unsigned workers) {
   ran_ = static_cast<double>(workers_.front().status->ran_ns) * 1e-9;
   ASSAY_TRY(const auto stored, FindingStore(options_->out).list());
   for (const StoredFinding& finding : stored)
-    if (finding.kernel == kernel_->name && finding.case_file.filename() == "original.case")
+    if (finding.kernel == kernel_->name && !finding.earlier &&
+        finding.case_file.filename() == "original.case")
       if (auto text = read_file(finding.case_file)) unfinished.push_back(*std::move(text));
   may_prune_ = unfinished.empty();
   for (const std::string& text : unfinished) // the search begins with them
@@ -299,7 +301,7 @@ void KernelCampaign::announce(const FindingEvent& event) {
        .minimized_elements = event.minimized_elements});
   news_ = Clock::now();
   since_news_ = 0;
-  console_->result(finding_text(summary_.report.findings.back()));
+  console_->result(finding_text(summary_.report.findings.back(), options_->program));
 }
 
 void KernelCampaign::record_crash(Worker& worker, const std::string& how) {
@@ -395,7 +397,7 @@ void KernelCampaign::look_for_news() {
   corpus_changed_ = changed;
 }
 
-void KernelCampaign::reap(bool kill) {
+void KernelCampaign::reap(bool late, bool at_once) {
   for (Worker& worker : workers_) {
     if (!worker.process) continue;
     if (const auto ended = worker.process->poll()) {
@@ -403,7 +405,9 @@ void KernelCampaign::reap(bool kill) {
       // Where the kernel cannot be tried, all of its workers end for that reason.
       if (*ended != Ended{} && ended->code != cannot_store && summary_.usable)
         record_crash(worker, describe(*ended));
-    } else if (kill) {
+    } else if (late || at_once) {
+      if (late)
+        console_->note(fmt::format("assay: {}: a case takes too long; its worker is killed", kernel_->name));
       worker.process.reset(); // its case stays the one in work
     }
     collect_findings(worker);
@@ -434,9 +438,7 @@ void KernelCampaign::count() {
   report.seconds = ran_;
 }
 
-double KernelCampaign::since_news_on_the_clock() const {
-  return news_ ? std::chrono::duration<double>(Clock::now() - *news_).count() : -1;
-}
+double KernelCampaign::since_news_on_the_clock() const { return news_ ? since(*news_) : -1; }
 
 Result<void> KernelCampaign::end(bool ended) {
   for (Worker& worker : workers_) collect_findings(worker);

@@ -50,8 +50,9 @@ class KernelCampaign {
   // last call.
   Result<void> look(double seconds);
   void look_for_news(); // for claim(); reads a folder
-  // While stopping: workers that ended are not restarted. Those that still run are killed where `kill`.
-  void reap(bool kill);
+  // While stopping: workers that ended are not restarted. Those that still run are killed where it is late,
+  // which is told, or where they are to end at once.
+  void reap(bool late, bool at_once);
 
   void count(); // brings summary() up to date
   const KernelSummary& summary() const { return summary_; }

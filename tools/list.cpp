@@ -84,7 +84,9 @@ void add_list(CLI::App& app, Invocation& invocation) {
   auto what = std::make_shared<std::string>();
   CLI::App* list = app.add_subcommand("list", "kernels of this checkout, operators, devices");
   list->add_option("what", *what, "kernels, ops or devices; all of them otherwise")
+      ->option_text("kernels|ops|devices")
       ->check(CLI::IsMember({"kernels", "ops", "devices"}));
+  list->footer("Example: assay list ops");
   list->callback([what, &invocation] { invocation.outcome = run_list(*what); });
 }
 

@@ -1,6 +1,7 @@
 // The assay command. Exit codes: 0 nothing wrong, 1 a finding or an expectation not met, 2 bad usage or bad
 // input, 3 inconclusive, 4 the environment lacks what was asked for, 70 an internal fault.
 #include "tools/command.h"
+#include "tools/command_line.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -15,24 +16,14 @@ int fail(const std::string& message, int code) {
   return code;
 }
 
-// CLI11 and other libraries may break their messages over lines; ours have one.
-std::string message_of(const std::exception& error) {
-  std::string text = error.what();
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return assay::one_line(std::move(text));
-}
-
-// An option that does not exist is told before one that is missing.
-std::string problem_of(const CLI::ParseError& error, const std::vector<CLI::App*>& commands) {
-  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !commands.empty())
-    if (const auto unknown = commands.front()->remaining(true); !unknown.empty())
-      return message_of(CLI::ExtrasError(unknown));
-  return message_of(error);
-}
+bool is_dashes(std::string_view word) { return word == "--"; }
 
 int run(int argc, char** argv) {
   assay::Invocation invocation;
+  if (argc > 0 && std::string_view(argv[0]).find('/') != std::string_view::npos) invocation.program = argv[0];
   CLI::App app("Finds the inputs on which a GPU kernel computes the wrong numbers.", "assay");
+  app.formatter(assay::help_formatter());
+  app.footer("Example: assay fuzz kernels/softmax_naive/kernel.toml --time 60");
   app.set_version_flag("--version", ASSAY_VERSION);
   app.require_subcommand(1);
   app.failure_message([](const CLI::App*, const CLI::Error&) { return std::string(); });
@@ -48,20 +39,19 @@ int run(int argc, char** argv) {
   assay::add_corpus(app, invocation);
   assay::add_list(app, invocation);
 
-  const auto dashes =
-      std::find_if(argv, argv + argc, [](const char* arg) { return std::string_view(arg) == "--"; });
-  if (dashes != argv + argc) invocation.after_dashes.assign(dashes + 1, argv + argc);
+  assay::refuse_empty_values(app);
+
+  std::vector<std::string> words = assay::command_words(argc, argv);
+  const int dashes = static_cast<int>(std::find_if(argv, argv + argc, is_dashes) - argv);
+  if (dashes < argc) invocation.after_dashes.assign(argv + dashes + 1, argv + argc);
+  if (!invocation.after_dashes.empty() && (words.empty() || words.front() != "fuzz"))
+    return fail("only fuzz takes words after --: libFuzzer's own flags", 2);
+  std::ranges::reverse(words); // as CLI11 takes them
   try {
-    app.parse(static_cast<int>(dashes - argv), argv);
+    app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error); // --help, --version
-    const auto commands = app.get_subcommands();
-    const bool no_such_command = argc > 1 && argv[1][0] != '-' && commands.empty();
-    return fail(fmt::format("{} (assay {}--help shows how it is called)",
-                            no_such_command ? fmt::format("there is no command '{}'", argv[1])
-                                            : problem_of(error, commands),
-                            commands.empty() ? "" : commands.front()->get_name() + " "),
-                2);
+    return fail(assay::problem_of(error, app), 2);
   }
   if (!invocation.outcome) {
     const assay::Error& error = invocation.outcome.error();
@@ -78,6 +68,6 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::exception& error) { // of a library; ours do not throw
-    return fail("internal fault: " + message_of(error), 70);
+    return fail("internal fault: " + assay::message_of(error), 70);
   }
 }

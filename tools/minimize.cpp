@@ -7,6 +7,7 @@
 #include "harness/run/replay.h"
 #include "tools/case_file.h"
 #include "tools/command.h"
+#include "tools/command_line.h"
 #include "tools/output_file.h"
 #include "tools/text.h"
 
@@ -33,7 +34,7 @@ Finding chosen_finding(const Case& test_case, const Judgement& judgement) {
 Outcome run_minimize(const MinimizeArguments& arguments) {
   ASSAY_TRY(const Case test_case, load_case(arguments.case_file));
   ASSAY_TRY(const auto manifest, find_manifest(test_case, arguments.case_file));
-  ASSAY_TRY_VOID(check_writable(arguments.out));
+  ASSAY_TRY_VOID(check_output_file(arguments.out));
   ASSAY_TRY(const auto device, open_device(arguments.device.empty() ? default_device() : arguments.device));
   ASSAY_TRY(const auto kernel, Kernel::load(manifest, *device));
   ASSAY_TRY(const Judgement judgement, judge(*kernel, test_case, {.mode = JudgeMode::on_this_input}));
@@ -62,9 +63,10 @@ void add_minimize(CLI::App& app, Invocation& invocation) {
   auto arguments = std::make_shared<MinimizeArguments>();
   CLI::App* minimize = app.add_subcommand("minimize", "shrink one failing case, keeping its signature");
   minimize->add_option("case", arguments->case_file, "a stored case")->option_text("CASE")->required();
-  minimize->add_option("--device", arguments->device,
-                       "cpu, cuda or cuda:N; cuda where there is one, else cpu");
-  minimize->add_option("--out", arguments->out, "the file to write; standard output otherwise");
+  add_device(*minimize, arguments->device);
+  add_output_file(*minimize, "--out", arguments->out, "the file to write; standard output otherwise");
+  minimize->footer(
+      "Example: assay minimize corpus/add_rounds_up/add_rounds_up-forward-y-ulp.case --out small.case");
   minimize->callback([arguments, &invocation] { invocation.outcome = run_minimize(*arguments); });
 }
 

@@ -1,18 +1,29 @@
-// Files that a user asks for, checked before the work whose result they are to hold.
+// Files and folders that a user asks for, checked before the work whose result they are to hold. One rule for
+// all commands: the folder that a file lies in has to be there; a folder to write into may be missing itself,
+// and is then made, but the one that it lies in has to be there. What can be seen beforehand to be impossible
+// is the user's error; what goes wrong while writing, a full disk say, is the machine's.
 #pragma once
 
 #include "harness/base/error.h"
 
 #include <filesystem>
+#include <span>
+#include <string>
 #include <string_view>
 
 namespace assay {
 
-// Whether `file` could be written now, its missing folders included; nothing is. An empty path is fine: no
-// file was asked for. A user error otherwise.
-Result<void> check_writable(const std::filesystem::path& file);
+// Whether `file` could be written now. An empty path is fine: no file was asked for.
+Result<void> check_output_file(const std::filesystem::path& file);
+// The same of several, no two of which may be one file.
+Result<void> check_output_files(std::span<const std::string> files);
 
-// Writes it as base/files.h does, and says on standard error which folders it made for it.
+// Whether files could be written into `folder` now, or once it is made.
+Result<void> check_output_folder(const std::filesystem::path& folder);
+// Makes it where it is missing, and says so on standard error.
+Result<void> make_output_folder(const std::filesystem::path& folder);
+
+// Writes it as base/files.h does; an empty path is none.
 Result<void> write_output(const std::filesystem::path& file, std::string_view bytes);
 
 } // namespace assay

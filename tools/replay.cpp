@@ -8,11 +8,13 @@
 #include "harness/report/text.h"
 #include "tools/case_file.h"
 #include "tools/command.h"
+#include "tools/command_line.h"
 #include "tools/console.h"
 #include "tools/manifest_path.h"
 #include "tools/output_file.h"
+#include "tools/text.h"
 
-#include <algorithm>
+#include <cstdio>
 #include <memory>
 
 namespace assay {
@@ -25,54 +27,63 @@ struct ReplayArguments {
   bool github = false;
 };
 
+// What cannot be read or run is told, and the others are still worth running.
+ReplayOutcome not_run(const std::filesystem::path& file, const Error& error) {
+  return {.file = file,
+          .line = error.place.file == file.string() ? error.place.line : 0,
+          .status = ReplayStatus::error,
+          .why = to_string(error),
+          .notes = {},
+          .judgement = {}};
+}
+
+Result<ReplayOutcome> replay_file(const std::filesystem::path& file, KernelCache& kernels,
+                                  const std::optional<std::filesystem::path>& replacement) {
+  ASSAY_TRY(const Case test_case, load_case(file));
+  return replay(test_case, file, kernels, replacement);
+}
+
 Outcome run_replay(const ReplayArguments& arguments) {
   std::optional<std::filesystem::path> replacement;
   if (!arguments.kernel.empty()) {
     ASSAY_TRY(replacement, resolve_manifest(arguments.kernel));
   }
   ASSAY_TRY(const auto files, case_files(arguments.paths));
-  std::vector<Case> cases; // all are read before the first runs
-  for (const auto& file : files) {
-    ASSAY_TRY(Case test_case, load_case(file));
-    cases.push_back(std::move(test_case));
-  }
-  ASSAY_TRY_VOID(check_writable(arguments.json));
-  ASSAY_TRY_VOID(check_writable(arguments.junit));
+  ASSAY_TRY_VOID(check_output_files(std::vector{arguments.json, arguments.junit}));
   ASSAY_TRY(const auto device, open_device(arguments.device.empty() ? default_device() : arguments.device));
   KernelCache kernels(*device, {.named_by_user = !arguments.kernel.empty()});
   Console console;
   std::vector<ReplayOutcome> outcomes;
-  std::optional<Error> bad_input; // the first
-  std::size_t ran = 0;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    auto outcome = replay(cases[i], files[i], kernels, replacement);
-    if (outcome) {
-      outcomes.push_back(*std::move(outcome));
-      ++ran;
-    } else if (outcome.error().kind == ErrorKind::user) { // the other cases are still worth running
-      outcomes.push_back({.file = files[i],
-                          .line = outcome.error().place.line,
-                          .status = ReplayStatus::error,
-                          .why = to_string(outcome.error()),
-                          .notes = {},
-                          .judgement = {}});
-      if (!bad_input) bad_input = outcome.error();
-    } else {
-      return std::unexpected(outcome.error());
+  std::vector<Error> errors;
+  int code = 0;
+  for (const auto& file : files) {
+    auto outcome = replay_file(file, kernels, replacement);
+    if (!outcome) {
+      if (files.size() == 1 && arguments.paths.front() == file) return std::unexpected(outcome.error());
+      errors.push_back(outcome.error());
+      code = worse(code, exit_code(outcome.error().kind));
+      outcome = not_run(file, outcome.error());
+    } else if (outcome->status != ReplayStatus::passed) {
+      code = 1;
     }
-    if (console.progress_due()) console.progress(fmt::format("replayed {} of {} cases", i + 1, cases.size()));
+    outcomes.push_back(*std::move(outcome));
+    if (console.progress_due())
+      console.progress(fmt::format("replayed {} of {} cases", outcomes.size(), files.size()));
   }
   console.clear();
-  if (ran == 0 && bad_input) return std::unexpected(*bad_input);
   fmt::print("{}", replay_text(outcomes));
   if (arguments.github) fmt::print("{}", github_annotations(outcomes));
-  if (!arguments.json.empty()) ASSAY_TRY_VOID(write_output(arguments.json, replay_json(outcomes)));
-  if (!arguments.junit.empty()) ASSAY_TRY_VOID(write_output(arguments.junit, junit_xml(outcomes)));
-  if (bad_input) return std::unexpected(*bad_input);
-  return std::ranges::all_of(outcomes,
-                             [](const ReplayOutcome& o) { return o.status == ReplayStatus::passed; })
-             ? 0
-             : 1;
+  ASSAY_TRY_VOID(write_output(arguments.json, replay_json(outcomes)));
+  ASSAY_TRY_VOID(write_output(arguments.junit, junit_xml(outcomes)));
+  if (!errors.empty()) {
+    std::fflush(stdout);
+    console.note("assay: " +
+                 (errors.size() == 1
+                      ? to_string(errors.front())
+                      : fmt::format("{} of {} could not be read or run; the first: {}", errors.size(),
+                                    counted(files.size(), "case"), to_string(errors.front()))));
+  }
+  return code;
 }
 
 } // namespace
@@ -83,12 +94,15 @@ void add_replay(CLI::App& app, Invocation& invocation) {
   replay->add_option("path", arguments->paths, "cases, or folders of cases")
       ->option_text("PATH ...")
       ->required();
-  replay->add_option("--device", arguments->device, "cpu, cuda or cuda:N; cuda where there is one, else cpu");
-  replay->add_option("--kernel", arguments->kernel,
-                     "a manifest in place of the recorded one; every case is to pass on it");
-  replay->add_option("--junit", arguments->junit, "write JUnit XML to this file");
+  add_device(*replay, arguments->device);
+  replay
+      ->add_option("--kernel", arguments->kernel,
+                   "a manifest in place of the recorded one; every case is to pass on it")
+      ->option_text("KERNEL.toml");
+  add_output_file(*replay, "--junit", arguments->junit, "write JUnit XML to this file");
   replay->add_flag("--github", arguments->github, "print GitHub's annotations too");
-  replay->add_option("--json", arguments->json, "write the outcomes to this file");
+  add_output_file(*replay, "--json", arguments->json, "write the outcomes to this file");
+  replay->footer("Example: assay replay corpus/softmax_no_max --junit report.xml");
   replay->callback([arguments, &invocation] { invocation.outcome = run_replay(*arguments); });
 }
 

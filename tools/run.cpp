@@ -9,6 +9,7 @@
 #include "harness/run/kernel.h"
 #include "harness/run/kernel_parts.h"
 #include "tools/command.h"
+#include "tools/command_line.h"
 #include "tools/manifest_path.h"
 #include "tools/output_file.h"
 
@@ -56,9 +57,12 @@ Result<Dims> parse_dims(std::string_view text) {
     std::int64_t size = 0;
     const char* const end = item.data() + item.size();
     if (equals == std::string_view::npos || equals == 0 ||
-        std::from_chars(item.data() + equals + 1, end, size).ptr != end || equals + 1 == item.size())
+        std::from_chars(item.data() + equals + 1, end, size).ptr != end || equals + 1 == item.size() ||
+        size < 0)
       return user_error({}, "--dims takes rows=3,cols=257, not '{}'", item);
-    dims.emplace_back(item.substr(0, equals), size);
+    const std::string name(item.substr(0, equals));
+    if (dim_value(dims, name) >= 0) return user_error({}, "--dims gives {} twice", name);
+    dims.emplace_back(name, size);
   }
   return dims;
 }
@@ -138,7 +142,8 @@ Result<void> set_params(KernelParts& parts, const Arrays& arrays) {
   return {};
 }
 
-Result<Case> case_of(const Kernel& kernel, const Arrays& arrays, const RunArguments& arguments) {
+Result<Case> case_of(const Kernel& kernel, const Arrays& arrays, const Dims& asked,
+                     const std::string& dtype) {
   const OpInfo& info = kernel.op().info();
   for (const NpzArray& array : arrays.all()) {
     const auto tensor = std::ranges::find(info.tensors, array.name, &TensorInfo::name);
@@ -157,8 +162,7 @@ Result<Case> case_of(const Kernel& kernel, const Arrays& arrays, const RunArgume
   test_case.manifest = kernel.space().manifest;
   test_case.tolerance = kernel.space().tolerance;
   test_case.pass = backward ? Pass::backward : Pass::forward;
-  ASSAY_TRY(test_case.dtype, dtype_of(kernel, arrays, arguments.dtype));
-  ASSAY_TRY(const Dims asked, parse_dims(arguments.dims));
+  ASSAY_TRY(test_case.dtype, dtype_of(kernel, arrays, dtype));
   ASSAY_TRY(test_case.dims, dims_of(kernel, arrays, asked));
   const Dims dims = test_case.dims;
   ASSAY_TRY_VOID(make_legal(test_case, kernel.space()));
@@ -209,8 +213,9 @@ bool tell_faults(const Plan& plan, const Execution& execution) {
 }
 
 Outcome run_run(const RunArguments& arguments) {
+  ASSAY_TRY(const Dims asked, parse_dims(arguments.dims));
   ASSAY_TRY(const std::filesystem::path manifest, resolve_manifest(arguments.kernel));
-  ASSAY_TRY_VOID(check_writable(arguments.out));
+  ASSAY_TRY_VOID(check_output_file(arguments.out));
   ASSAY_TRY(const std::string bytes, read_file(arguments.in, most_bytes));
   ASSAY_TRY(std::vector<NpzArray> read, read_npz(bytes, arguments.in, most_bytes));
   const Arrays arrays(std::move(read), arguments.in);
@@ -220,7 +225,7 @@ Outcome run_run(const RunArguments& arguments) {
   ASSAY_TRY_VOID(set_params(parts, arrays));
   ASSAY_TRY(const auto kernel, Kernel::bind(std::move(parts.manifest), *parts.op,
                                             std::move(parts.source_text), *device, options));
-  ASSAY_TRY(const Case test_case, case_of(*kernel, arrays, arguments));
+  ASSAY_TRY(const Case test_case, case_of(*kernel, arrays, asked, arguments.dtype));
   ASSAY_TRY(const Plan plan, kernel->plan(test_case));
   ASSAY_TRY(const std::vector<Tensor> inputs, inputs_of(plan, arrays));
   ASSAY_TRY(const Execution execution, execute(*device, plan, inputs, 0));
@@ -255,8 +260,7 @@ void add_run(CLI::App& app, Invocation& invocation) {
       ->required();
   run->add_option("--in", arguments->in,
                   "inputs by the operator's names (and parameters as float64 or int64 numbers); bf16 and fp8 "
-                  "as uint16 and "
-                  "uint8 bit patterns")
+                  "as uint16 and uint8 bit patterns")
       ->option_text("FILE.npz")
       ->required();
   run->add_option("--out", arguments->out, "the outputs, or gradients, by their names")
@@ -266,7 +270,8 @@ void add_run(CLI::App& app, Invocation& invocation) {
       ->option_text("rows=3,cols=257");
   run->add_option("--dtype", arguments->dtype, "where the arrays fit several of the kernel's types")
       ->option_text("bf16");
-  run->add_option("--device", arguments->device, "cpu, cuda or cuda:N; cuda where there is one, else cpu");
+  add_device(*run, arguments->device);
+  run->footer("Example: assay run kernels/softmax/kernel.toml --in x.npz --out y.npz");
   run->callback([arguments, &invocation] { invocation.outcome = run_run(*arguments); });
 }
 

@@ -1,10 +1,10 @@
 #include "tools/text.h"
 
 #include "harness/report/table.h"
+#include "harness/report/text.h"
 
 #include <algorithm>
 #include <cmath>
-#include <unistd.h>
 
 namespace assay {
 
@@ -18,9 +18,7 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 
-std::string command_name() { return ::access("tools/assay", X_OK) == 0 ? "tools/assay" : "assay"; }
-
-std::string finding_text(const CampaignFinding& found) {
+std::string finding_text(const CampaignFinding& found, const std::string& program) {
   const Finding& finding = found.finding;
   const Signature& signature = finding.signature;
   std::string dims;
@@ -33,8 +31,8 @@ std::string finding_text(const CampaignFinding& found) {
                      name_of(signature.kind), name_of(signature.pass), signature.output.empty() ? "" : " ",
                      signature.output, name_of(finding.test_case.dtype), dims, finding.message,
                      found.seconds_to_find, short_number(finding.severity),
-                     counted(found.minimized_elements, "element"), found.case_file.string(), command_name(),
-                     found.case_file.string());
+                     counted(found.minimized_elements, "element"), found.case_file.string(),
+                     shell_quoted(program), shell_quoted(found.case_file.string()));
 }
 
 } // namespace assay

@@ -6,9 +6,9 @@
 #include "harness/report/triage_collect.h"
 #include "harness/report/triage_page.h"
 #include "tools/command.h"
+#include "tools/command_line.h"
 #include "tools/console.h"
 #include "tools/output_file.h"
-#include "tools/text.h"
 
 #include <algorithm>
 #include <memory>
@@ -19,16 +19,16 @@ namespace assay {
 namespace {
 
 struct TriageArguments {
-  std::string folder, device, json, html;
+  std::string program, folder, device, json, html;
 };
 
 Outcome run_triage(const TriageArguments& arguments) {
-  for (const std::string& file : {arguments.json, arguments.html}) ASSAY_TRY_VOID(check_writable(file));
+  ASSAY_TRY_VOID(check_output_files(std::vector{arguments.json, arguments.html}));
   const std::string device = arguments.device.empty() ? default_device() : arguments.device;
   ASSAY_TRY_VOID(open_loading_device(device)); // there is such a device
   Console console;
   const TriageOptions options{
-      .program = command_name(),
+      .program = arguments.program,
       .device = device,
       .open_device = [&] { return open_device(device); },
       // Processes take turns on a GPU.
@@ -40,12 +40,12 @@ Outcome run_triage(const TriageArguments& arguments) {
             }));
   console.clear();
   fmt::print("{}", triage_text(report));
-  if (!arguments.json.empty()) ASSAY_TRY_VOID(write_output(arguments.json, triage_json(report)));
-  if (!arguments.html.empty()) ASSAY_TRY_VOID(write_output(arguments.html, triage_page(report)));
+  ASSAY_TRY_VOID(write_output(arguments.json, triage_json(report)));
+  ASSAY_TRY_VOID(write_output(arguments.html, triage_page(report)));
   if (report.groups.empty() && !report.unread.empty())
     return user_error({arguments.folder}, "no case of it could be read and run");
   const bool open = std::ranges::any_of(report.groups, &TriageGroup::open);
-  return open || !report.unread.empty() ? 1 : 0;
+  return open ? 1 : report.unread.empty() ? 0 : 2;
 }
 
 } // namespace
@@ -58,10 +58,14 @@ void add_triage(CLI::App& app, Invocation& invocation) {
   triage->add_option("folder", arguments->folder, "a campaign's output, or a corpus")
       ->option_text("DIR")
       ->required();
-  triage->add_option("--json", arguments->json, "write the groups to this file");
-  triage->add_option("--html", arguments->html, "write them, with pictures, as one page to this file");
-  triage->add_option("--device", arguments->device, "cpu, cuda or cuda:N; cuda where there is one, else cpu");
-  triage->callback([arguments, &invocation] { invocation.outcome = run_triage(*arguments); });
+  add_output_file(*triage, "--json", arguments->json, "write the groups to this file");
+  add_output_file(*triage, "--html", arguments->html, "write them, with pictures, as one page to this file");
+  add_device(*triage, arguments->device);
+  triage->footer("Example: assay triage findings --html triage.html");
+  triage->callback([arguments, &invocation] {
+    arguments->program = invocation.program;
+    invocation.outcome = run_triage(*arguments);
+  });
 }
 
 } // namespace assay

@@ -4,9 +4,11 @@
 #include "fuzz/open_device.h"
 #include "harness/report/verify.h"
 #include "tools/command.h"
+#include "tools/command_line.h"
 #include "tools/console.h"
 #include "tools/manifest_path.h"
 #include "tools/output_file.h"
+#include "tools/whole_number.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -44,7 +46,7 @@ Outcome run_verify(const VerifyArguments& arguments) {
     ASSAY_TRY(std::filesystem::path manifest, resolve_manifest(kernel));
     manifests.push_back(std::move(manifest));
   }
-  ASSAY_TRY_VOID(check_writable(arguments.json));
+  ASSAY_TRY_VOID(check_output_file(arguments.json));
   ASSAY_TRY(const auto device, open_device(arguments.device.empty() ? default_device() : arguments.device));
   std::vector<std::unique_ptr<Kernel>> kernels; // all are bound and compiled before the first runs
   for (const auto& manifest : manifests) {
@@ -68,7 +70,7 @@ Outcome run_verify(const VerifyArguments& arguments) {
     for (const VerifyReport& report : reports)
       fmt::print("{:<40} {} ({:.1f} s)\n", report.kernel, name_of(report.verdict), report.seconds);
   }
-  if (!arguments.json.empty()) ASSAY_TRY_VOID(write_output(arguments.json, verify_json(reports)));
+  ASSAY_TRY_VOID(write_output(arguments.json, verify_json(reports)));
   return exit_code(verdict);
 }
 
@@ -81,9 +83,12 @@ void add_verify(CLI::App& app, Invocation& invocation) {
   verify->add_option("kernel", arguments->kernels, "manifests, or names of folders below kernels/")
       ->option_text("KERNEL.toml ...")
       ->required();
-  verify->add_option("--device", arguments->device, "cpu, cuda or cuda:N; cuda where there is one, else cpu");
-  verify->add_option("--seed", arguments->seed, "other random values in the same cases; 0 otherwise");
-  verify->add_option("--json", arguments->json, "write the reports to this file");
+  add_device(*verify, arguments->device);
+  verify->add_option("--seed", arguments->seed, "other random values in the same cases; 0 otherwise")
+      ->option_text("N")
+      ->check(whole_number(0));
+  add_output_file(*verify, "--json", arguments->json, "write the reports to this file");
+  verify->footer("Example: assay verify kernels/softmax/kernel.toml --json verify.json");
   verify->callback([arguments, &invocation] { invocation.outcome = run_verify(*arguments); });
 }
 

@@ -7,7 +7,7 @@
 
 namespace assay {
 
-// Accepts the decimal digits of a number from `least` to 2^64 - 1, and says so of anything else.
-CLI::Validator whole_number(std::uint64_t least);
+// Accepts the decimal digits of a number from `least` to `most`, and says so of anything else.
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most = ~std::uint64_t{0});
 
 } // namespace assay

@@ -3,6 +3,8 @@
 #include "harness/cases/names.h"
 #include "harness/cases/value_text.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -264,6 +266,7 @@ class CaseParser {
       if (element.index.size() == max_rank) return user_error(here(), "more than {} indices", max_rank);
       element.index.push_back(index);
     }
+    ASSAY_TRY_VOID(once(fmt::format("{}[{}]", input.tensor, fmt::join(element.index, ","))));
     // The bits are known once the case's dtype is; it may stand further down only in the head, but be safe.
     pending_.push_back({static_cast<std::size_t>(&input - case_.inputs.data()), input.overrides.size(), line_,
                         std::string(value)});

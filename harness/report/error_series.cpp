@@ -1,5 +1,6 @@
 #include "harness/report/error_series.h"
 
+#include "harness/report/quantities.h"
 #include "harness/run/describe.h"
 #include "harness/run/verify.h"
 
@@ -141,9 +142,9 @@ std::vector<TriageTensor> triage_tensors(const Judgement& judgement) {
     row.shape = report.shape;
     row.exact = report.exact;
     row.reference_error = gate.reference_error;
-    row.target_error = gate.target_error;
+    row.target_error = told_error(report);
     row.threshold = gate.threshold;
-    row.ratio = report.ratio();
+    row.ratio = told_ratio(report);
     row.gate_valid = report.exact || report.gate_valid();
     if (gate.worst_element >= 0 && !trial.golden[i].magnitude.empty()) {
       const auto at = static_cast<std::size_t>(gate.worst_element);

@@ -1,4 +1,5 @@
 #include "harness/report/error_series.h"
+#include "harness/report/quantities.h"
 #include "harness/report/table.h"
 #include "harness/report/text.h"
 #include "harness/run/describe.h"
@@ -7,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 namespace assay {
 
@@ -79,8 +79,9 @@ std::string quantities(const Trial& trial) {
       condition = trial.golden[i].magnitude[at] / std::abs(trial.golden[i].value[at]);
     }
     table.add({report.name, short_number(gate.reference_error), short_number(condition),
-               short_number(gate.target_error), short_number(gate.threshold), short_number(report.ratio()),
-               short_number(statistics.rms.ratio), short_number(statistics.target_bias.mean),
+               short_number(told_error(report)), short_number(gate.threshold),
+               short_number(told_ratio(report)), short_number(statistics.rms.ratio),
+               short_number(statistics.target_bias.mean),
                gate.valid()       ? "yes"
                : gate.conditioned ? "no (golden not exact enough)"
                                   : "no (ill-conditioned)"});
@@ -121,6 +122,11 @@ std::string pictures(const Judgement& judgement) {
 
 // Where no right kernel errs at all, severity counts last places of the output.
 std::string severity_text(const Finding& finding) {
+  if (finding.signature.kind == Kind::structure)
+    return finding.tensor
+               ? fmt::format("no right kernel has {} here, where the golden is {}",
+                             value_text(finding.tensor->target), value_text(finding.tensor->golden))
+               : std::string("no right kernel has NaN or infinity here");
   if (finding.threshold > 0)
     return fmt::format("severity {}: the error over the {} that right kernels reach",
                        short_number(finding.severity), short_number(finding.threshold));
@@ -146,22 +152,6 @@ std::string verdict(const Judgement& judgement) {
     text += judgement.inconclusive ? "INCONCLUSIVE: the gate is not valid on this input\n"
                                    : "PASS on this input\n";
   return text;
-}
-
-// Lines of at most 100 columns, each behind `indent` spaces; words are not cut.
-std::string wrapped(const std::string& text, std::size_t indent) {
-  constexpr std::size_t width = 100;
-  std::string out, line(indent, ' ');
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    if (line.size() > indent && line.size() + 1 + word.size() > width) {
-      out += line + "\n";
-      line.assign(indent, ' ');
-    }
-    if (line.size() > indent) line += ' ';
-    line += word;
-  }
-  return out + line + "\n";
 }
 
 } // namespace

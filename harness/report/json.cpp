@@ -1,6 +1,7 @@
 #include "harness/report/json.h"
 
 #include "harness/report/json_values.h"
+#include "harness/report/quantities.h"
 
 #include <cmath>
 #include <limits>
@@ -69,12 +70,12 @@ Json tensor_json(const TensorReport& report) {
           {"reference_error", json_number(gate.reference_error)},
           {"rounding_floor", json_number(gate.rounding_floor)},
           {"absolute_floor", json_number(gate.absolute_floor)},
-          {"target_error", json_number(gate.target_error)},
+          {"target_error", json_number(told_error(report))},
           {"threshold", json_number(gate.threshold)},
           {"golden_scale", json_number(gate.golden_scale)},
           {"reference_relative_error", json_number(gate.reference_relative_error)},
           {"gate_valid", gate.valid()},
-          {"ratio", json_number(report.ratio())},
+          {"ratio", json_number(told_ratio(report))},
           {"worst", report.worst},
           {"golden", json_number(report.golden)},
           {"reference", json_number(report.reference)},
@@ -103,9 +104,10 @@ std::string campaign_json(std::span<const CampaignReport> reports) {
 }
 
 std::string replay_json(std::span<const ReplayOutcome> outcomes) {
-  std::size_t passed = 0;
+  std::size_t passed = 0, errors = 0;
   Json cases = Json::array();
   for (const ReplayOutcome& outcome : outcomes) {
+    errors += outcome.status == ReplayStatus::error;
     passed += outcome.status == ReplayStatus::passed;
     cases.push_back({{"case", outcome.file.string()},
                      {"status", std::string(name_of(outcome.status))},
@@ -115,6 +117,7 @@ std::string replay_json(std::span<const ReplayOutcome> outcomes) {
   return json_text({{"passed", passed},
                     {"failed", outcomes.size() - passed},
                     {"skipped", 0},
+                    {"errors", errors}, // of the failed
                     {"cases", std::move(cases)}});
 }
 

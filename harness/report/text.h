@@ -8,6 +8,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace assay {
@@ -34,5 +35,11 @@ std::string heat_strip(const ErrorMap& map);
 // What its characters mean, in a few words.
 inline constexpr const char* heat_strip_key =
     "'.' < 1/4, '-' <= 1, '+' < 4, '#' more, '!' NaN or infinity misplaced";
+
+// Lines of at most 100 columns, each behind `indent` spaces; words are not cut.
+std::string wrapped(const std::string& text, std::size_t indent);
+
+// A word as a shell takes it, in quotes where it needs them: for commands that are printed.
+std::string shell_quoted(std::string_view word);
 
 } // namespace assay

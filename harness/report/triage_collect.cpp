@@ -4,6 +4,7 @@
 #include "harness/base/processes.h"
 #include "harness/report/json.h"
 #include "harness/report/table.h"
+#include "harness/report/text.h"
 #include "harness/report/triage_cache.h"
 #include "harness/report/triage_examine.h"
 #include "harness/store/corpus.h"
@@ -146,7 +147,8 @@ TriageGroup group_of(std::vector<Told>& all, const std::vector<std::size_t>& mem
   }
   if (!counted) group.count = members.size();
   for (const char* command : {"replay", "explain", "export"})
-    group.commands.push_back(fmt::format("{} {} {}{}", program, command, group.case_file,
+    group.commands.push_back(fmt::format("{} {} {}{}", shell_quoted(program), command,
+                                         shell_quoted(group.case_file),
                                          std::string_view(command) == "export" ? " --format cu" : ""));
   group.minimized_elements = leading.examined.elements;
   group.note = note_of(leading);

@@ -1,4 +1,5 @@
 #include "harness/report/json_values.h"
+#include "harness/report/quantities.h"
 #include "harness/report/verify.h"
 
 namespace assay {
@@ -23,7 +24,7 @@ Json row_json(const VerifyRow& row) {
           {"dims", json_dims(row.worst_case)},
           {"reference_error", json_number(gate.reference_error)},
           {"condition", json_number(row.condition)},
-          {"target_error", row.worst.exact ? Json(row.worst.mismatches) : json_number(gate.target_error)},
+          {"target_error", row.worst.exact ? Json(row.worst.mismatches) : json_number(told_error(row.worst))},
           {"threshold", json_number(gate.threshold)},
           {"rms_ratio", json_number(row.statistics.rms.ratio)},
           {"bias_ulp", json_number(row.statistics.target_bias.mean)},
@@ -31,7 +32,7 @@ Json row_json(const VerifyRow& row) {
           {"verdict", std::string(name_of(row.verdict))},
           {"why", row.why},
           {"exact", row.worst.exact},
-          {"ratio", json_number(row.worst.ratio())},
+          {"ratio", json_number(told_ratio(row.worst))},
           {"cases", row.cases},
           {"gates_valid", row.gates_valid},
           {"failed", row.failed},

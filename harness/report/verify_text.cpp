@@ -1,3 +1,4 @@
+#include "harness/report/quantities.h"
 #include "harness/report/table.h"
 #include "harness/report/verify.h"
 #include "harness/run/describe.h"
@@ -46,12 +47,13 @@ std::string row_table(const VerifyReport& report) {
     const Gate& gate = row.worst.comparison.gate;
     const bool by_line = gate.lines.ratio > gate.ratio;
     const auto number = [&](double value) { return row.worst.exact ? "exact" : short_number(value); };
-    table.add({tensor_text(row), number(gate.reference_error),
-               row.worst.exact ? "-" : short_number(row.condition),
-               row.worst.exact ? fmt::format("{} wrong", row.worst.mismatches)
-                               : short_number(by_line ? gate.lines.target_error : gate.target_error),
-               number(by_line ? gate.lines.threshold : gate.threshold),
-               fmt::format("{}/{}", row.gates_valid, row.cases), std::string(name_of(row.verdict))});
+    table.add(
+        {tensor_text(row), number(gate.reference_error), row.worst.exact ? "-" : short_number(row.condition),
+         row.worst.exact
+             ? fmt::format("{} wrong", row.worst.mismatches)
+             : short_number(told_error(row.worst, by_line ? gate.lines.target_error : gate.target_error)),
+         number(by_line ? gate.lines.threshold : gate.threshold),
+         fmt::format("{}/{}", row.gates_valid, row.cases), std::string(name_of(row.verdict))});
   }
   return table.empty() ? "no output was judged\n" : table.text(columns);
 }
@@ -64,7 +66,7 @@ std::string worst_table(const VerifyReport& report) {
                {"Bias ULP", Align::right}});
   for (const VerifyRow& row : report.rows)
     table.add({tensor_text(row), case_summary(row.worst_case),
-               row.worst.exact ? "-" : short_number(row.worst.ratio()),
+               row.worst.exact ? "-" : short_number(told_ratio(row.worst)),
                row.worst.exact ? "-" : short_number(row.statistics.rms.ratio),
                row.worst.exact ? "-" : fmt::format("{:.3f}", row.statistics.target_bias.mean)});
   return table.empty() ? "" : table.text(columns);

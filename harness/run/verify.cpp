@@ -1,6 +1,7 @@
 #include "harness/run/verify.h"
 
 #include "harness/base/check.h"
+#include "harness/base/since.h"
 #include "harness/run/describe.h"
 
 #include <fmt/ranges.h>
@@ -46,7 +47,7 @@ class Verification {
     report_.verdict = overall(report_);
     say_what_was_tested();
     say_what_was_not(planned);
-    report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    report_.seconds = since(begin);
     return std::move(report_);
   }
 

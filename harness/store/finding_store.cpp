@@ -1,6 +1,7 @@
 #include "harness/store/finding_store.h"
 
 #include "harness/base/files.h"
+#include "harness/base/hash.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -28,6 +29,8 @@ std::string folder_name(const std::string& name) {
   }
   return out.empty() ? "_" : out;
 }
+
+constexpr std::string_view earlier = "earlier-";
 
 Result<void> make_folder(const fs::path& folder) {
   std::error_code ec;
@@ -85,6 +88,65 @@ Result<void> count_hits(const fs::path& folder, std::uint64_t hits) {
   return {};
 }
 
+Result<fs::path> earlier_folder(const fs::path& folder, const std::string& text) {
+  fs::path made = folder / fmt::format("{}{}", earlier, content_hash(text).substr(0, 8));
+  ASSAY_TRY_VOID(make_folder(made));
+  return made;
+}
+
+// The minimized case comes last, so that after a kill in between the next one does it again.
+Result<void> set_aside(const fs::path& folder, const std::string& minimized) {
+  ASSAY_TRY(const fs::path to, earlier_folder(folder, minimized));
+  for (const char* name : {"report.json", "original.case", "minimized.case"}) {
+    std::error_code ec;
+    fs::rename(folder / name, to / name, ec);
+    if (ec && ec != std::errc::no_such_file_or_directory)
+      return environment_error({(folder / name).string()}, "cannot be moved to {}: {}", to.string(),
+                               ec.message());
+  }
+  return {};
+}
+
+// Stores the original; a copy of another one that is there, and was never minimized, is made first.
+Result<FindingClaim> take(FindingClaim claim, const Case& original) {
+  const fs::path file = claim.folder() / "original.case";
+  const std::string text = to_text(original);
+  std::error_code ec;
+  if (fs::exists(file, ec)) {
+    ASSAY_TRY(const std::string before, read_file(file));
+    if (before != text) {
+      ASSAY_TRY(const fs::path kept, earlier_folder(claim.folder(), before));
+      ASSAY_TRY_VOID(write_file(kept / "original.case", before));
+    }
+  }
+  ASSAY_TRY_VOID(write_file(file, text));
+  return claim;
+}
+
+// The finding that a folder holds; nothing where it holds none.
+Result<std::optional<StoredFinding>> stored_in(const fs::path& folder) {
+  StoredFinding finding;
+  finding.folder = folder;
+  std::error_code ec;
+  for (const char* name : {"minimized.case", "original.case"})
+    if (finding.case_file.empty() && fs::is_regular_file(folder / name, ec))
+      finding.case_file = folder / name;
+  if (finding.case_file.empty()) return std::nullopt;
+  ASSAY_TRY(finding.hits, read_hits(folder));
+  return finding;
+}
+
+Result<std::vector<fs::path>> folders_in(const fs::path& folder) {
+  std::error_code ec;
+  std::vector<fs::path> folders;
+  fs::directory_iterator it(folder, ec);
+  for (const fs::directory_iterator end; !ec && it != end; it.increment(ec))
+    if (std::error_code ignored; it->is_directory(ignored)) folders.push_back(it->path());
+  if (ec && ec != std::errc::no_such_file_or_directory) // a campaign at work may remove one of its own
+    return user_error({folder.string()}, "cannot be read: {}", ec.message());
+  return folders;
+}
+
 } // namespace
 
 FindingClaim::FindingClaim(FindingClaim&& other) noexcept
@@ -123,8 +185,19 @@ Result<std::optional<FindingClaim>> FindingStore::claim(const Signature& signatu
   FindingClaim claim(folder, *lock);
   std::error_code ec;
   if (fs::exists(folder / "minimized.case", ec)) return std::nullopt;
-  ASSAY_TRY_VOID(write_file(folder / "original.case", to_text(original)));
-  return claim;
+  return take(std::move(claim), original);
+}
+
+Result<std::optional<FindingClaim>> FindingStore::replace(const Signature& signature, const Case& original,
+                                                          const std::string& outdated) const {
+  const fs::path folder = folder_of(signature);
+  ASSAY_TRY(const std::optional<int> lock, try_lock(folder / ".lock"));
+  if (!lock) return std::nullopt;
+  FindingClaim claim(folder, *lock);
+  const auto stored = read_file(folder / "minimized.case");
+  if (!stored || *stored != outdated) return std::nullopt;
+  ASSAY_TRY_VOID(set_aside(folder, *stored));
+  return take(std::move(claim), original);
 }
 
 Result<void> FindingStore::add_hits(const Signature& signature, std::uint64_t count) const {
@@ -140,27 +213,37 @@ Result<std::vector<StoredFinding>> FindingStore::list() const {
   std::vector<StoredFinding> findings;
   std::error_code ec;
   if (!fs::exists(out_, ec)) return findings;
-  fs::directory_iterator kernels(out_, ec);
-  if (ec) return user_error({out_.string()}, "cannot be read: {}", ec.message());
-  for (const fs::directory_entry& kernel : kernels) {
-    if (!kernel.is_directory(ec)) continue;
-    fs::directory_iterator signatures(kernel.path(), ec);
-    if (ec) return user_error({kernel.path().string()}, "cannot be read: {}", ec.message());
-    for (const fs::directory_entry& entry : signatures) {
-      StoredFinding finding;
-      finding.folder = entry.path();
-      for (const char* name : {"minimized.case", "original.case"})
-        if (finding.case_file.empty() && fs::is_regular_file(entry.path() / name, ec))
-          finding.case_file = entry.path() / name;
-      if (finding.case_file.empty()) continue;
-      finding.kernel = kernel.path().filename().string();
-      finding.signature = entry.path().filename().string();
-      ASSAY_TRY(finding.hits, read_hits(entry.path()));
-      findings.push_back(std::move(finding));
+  const auto add = [&](const fs::path& kernel, const fs::path& signature, const fs::path& folder) {
+    auto stored = stored_in(folder);
+    if (!stored) return Result<void>(std::unexpected(stored.error()));
+    if (!*stored) return Result<void>{};
+    StoredFinding& finding = findings.emplace_back(**std::move(stored));
+    finding.kernel = kernel.filename().string();
+    finding.signature = signature.filename().string();
+    finding.earlier = folder != signature;
+    return Result<void>{};
+  };
+  ASSAY_TRY(const auto kernels, folders_in(out_));
+  for (const fs::path& kernel : kernels) {
+    ASSAY_TRY(const auto signatures, folders_in(kernel));
+    for (const fs::path& signature : signatures) {
+      ASSAY_TRY_VOID(add(kernel, signature, signature));
+      ASSAY_TRY(const auto below, folders_in(signature));
+      for (const fs::path& folder : below)
+        if (folder.filename().string().starts_with(earlier)) ASSAY_TRY_VOID(add(kernel, signature, folder));
     }
   }
   std::ranges::sort(findings, {}, &StoredFinding::folder);
   return findings;
+}
+
+std::string name_of_case(const fs::path& case_file) {
+  const std::string stem = case_file.stem().string();
+  if (stem != "minimized" && stem != "original") return stem;
+  std::error_code ec;
+  const fs::path folder = fs::absolute(case_file, ec).parent_path();
+  const std::string name = folder.filename().string();
+  return name.starts_with(earlier) ? folder.parent_path().filename().string() + "-" + name : name;
 }
 
 } // namespace assay

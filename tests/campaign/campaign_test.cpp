@@ -201,7 +201,7 @@ TEST(Resume, TheSameCommandGoesOnAndAnotherBeginsAnew) {
 TEST(Usage, AnOptionThatDoesNotExistIsToldBeforeOneThatIsMissing) {
   const ProgramRun run = run_assay({"fuzz", "--bogus"});
   EXPECT_EQ(run.exit, 2);
-  EXPECT_THAT(run.err, HasSubstr("not expected: --bogus"));
+  EXPECT_THAT(run.err, HasSubstr("there is no option --bogus"));
   EXPECT_THAT(run_assay({"fuzz"}).err, HasSubstr("kernel is required"));
 }
 
@@ -214,18 +214,53 @@ TEST(Seeds, ThatAreNoCaseAreCountedAndLeftOut) {
   EXPECT_THAT(run.err, HasSubstr("/corpus: 1 file left out, being no case: " + broken + ":2"));
 }
 
-TEST(OutputFile, InAMissingFolderIsToldOf) {
+// Of a relu that gives NaN where `wrong` is true.
+void write_relu(const TemporaryFolder& folder, const std::string& wrong) {
+  folder.write("relu/kernel.toml",
+               replaced(replaced(endless, "endless.cu", "relu.cu"), "\"endless\"", "\"f\""));
+  folder.write("relu/relu.cu", "extern \"C\" __global__ void f(const float* x, float* y, int n) {\n"
+                               "  for (int i = threadIdx.x; i < n; i += 32)\n    y[i] = " +
+                                   wrong + " ? __int_as_float(0x7fc00000) : fmaxf(x[i], 0) + 0 * x[i];\n}\n");
+}
+
+TEST(Findings, OfAKernelThatWasMendedAndBrokenOtherwiseAreAllKept) {
   const TemporaryFolder folder;
-  const ProgramRun run =
-      run_assay({"replay", "corpus/softmax_no_max", "--json", folder / "new/deep/replay.json"});
-  EXPECT_EQ(run.exit, 0) << run.out << run.err;
-  EXPECT_THAT(run.err, HasSubstr("made the folder " + (folder / "new/deep")));
-  EXPECT_TRUE(fs::exists(folder / "new/deep/replay.json"));
-  const ProgramRun exported =
-      run_assay({"export", "corpus/softmax_no_max/softmax_no_max-forward-y-structure.case", "--format", "py",
-                 "--out", folder / "other/reproducer.py"});
-  EXPECT_EQ(exported.exit, 0) << exported.err;
-  EXPECT_THAT(exported.err, HasSubstr("made the folder " + (folder / "other")));
+  const std::vector<std::string> fuzz{"fuzz", folder / "relu", "--time", "20",    "--stop-after",
+                                      "1",    "--jobs",        "1",      "--out", folder / "findings"};
+  const fs::path stored = folder / "findings/relu/relu-forward-y-structure";
+  write_relu(folder, "n == 1");
+  EXPECT_EQ(run_assay(fuzz).exit, 1);
+  const std::string first = slurp(stored / "minimized.case");
+  const std::string first_original = slurp(stored / "original.case");
+  write_relu(folder, "n > 8");
+  const ProgramRun second = run_assay(fuzz);
+  EXPECT_EQ(second.exit, 1) << second.out << second.err;
+  EXPECT_THAT(slurp(stored / "minimized.case"), HasSubstr("n = 9"));
+  fs::path earlier;
+  for (const auto& entry : fs::directory_iterator(stored))
+    if (entry.path().filename().string().starts_with("earlier-")) earlier = entry.path();
+  ASSERT_FALSE(earlier.empty());
+  EXPECT_EQ(slurp(earlier / "minimized.case"), first);
+  EXPECT_EQ(slurp(earlier / "original.case"), first_original);
+  const ProgramRun replayed = run_assay({"replay", folder / "findings"});
+  EXPECT_EQ(replayed.exit, 1);
+  EXPECT_THAT(replayed.out, HasSubstr("1 passed, 1 failed, of 2 cases")) << replayed.out;
+  const ProgramRun triaged = run_assay({"triage", folder / "findings"});
+  EXPECT_THAT(triaged.out, HasSubstr("(fixed)")) << triaged.out;
+}
+
+TEST(Commands, ThatArePrintedBeginAsTheProgramWasCalled) {
+  const TemporaryFolder folder;
+  const std::string arguments =
+      " fuzz kernels/softmax_naive/kernel.toml --time 20 --stop-after 1 --jobs 1 --out '" +
+      (folder / "my findings") + "'";
+  const std::string stored = " replay '" + (folder / "my findings") +
+                             "/softmax_naive/softmax_naive-forward-y-structure/minimized.case'";
+  const ProgramRun by_path = run_program("/bin/sh", {"-c", assay_program() + arguments});
+  EXPECT_THAT(by_path.out, HasSubstr("replay  " + assay_program() + stored)) << by_path.err;
+  const std::string on_path = "PATH=" + fs::path(assay_program()).parent_path().string() + ":$PATH; assay";
+  const ProgramRun by_name = run_program("/bin/sh", {"-c", on_path + arguments});
+  EXPECT_THAT(by_name.out, HasSubstr("replay  assay" + stored)) << by_name.err;
 }
 
 } // namespace

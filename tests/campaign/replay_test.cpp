@@ -39,6 +39,41 @@ TEST(Replay, AVanishedKernelIsAnErrorAndTheOthersStillRun) {
   EXPECT_TRUE(suite.find_child_by_attribute("name", "a.case").child("error"));
 }
 
+// A broken file is an outcome like others: told, counted, in both reports; what is worse decides the exit
+// code.
+TEST(Replay, ABrokenFileIsAnErrorAndTheOthersStillRun) {
+  const TemporaryFolder folder;
+  const std::string broken = folder.write("c/a.case", "assay-case 1\nnonsense\n");
+  folder.write("c/b.case", case_text());
+  const std::vector<std::string> args{"replay", folder / "c",          "--junit", folder / "junit.xml",
+                                      "--json", folder / "replay.json"};
+  const ProgramRun run = run_assay(args);
+  EXPECT_EQ(run.exit, 2) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("error " + broken + ":2: "));
+  EXPECT_THAT(run.out, HasSubstr("1 passed, 1 failed (1 could not be read or run), of 2 cases"));
+  EXPECT_THAT(run.err, HasSubstr("assay: " + broken + ":2: "));
+  const json report = json::parse(slurp(folder / "replay.json"));
+  EXPECT_EQ(report["passed"], 1);
+  EXPECT_EQ(report["failed"], 1);
+  EXPECT_EQ(report["errors"], 1);
+  EXPECT_EQ(report["cases"][0]["status"], "error");
+  pugi::xml_document document;
+  ASSERT_TRUE(document.load_file((folder / "junit.xml").c_str()));
+  const pugi::xml_node suite = document.child("testsuites").child("testsuite");
+  EXPECT_EQ(suite.attribute("tests").as_int(), 2);
+  EXPECT_EQ(suite.attribute("errors").as_int(), 1);
+  EXPECT_THAT(suite.find_child_by_attribute("name", "a.case").child("error").attribute("message").value(),
+              HasSubstr("a.case:2"));
+
+  folder.write("c/b.case", replaced(case_text(), "expect = fail softmax_no_max-forward-y-structure",
+                                    "expect = pass")); // a fault outweighs what could not be read
+  EXPECT_EQ(run_assay(args).exit, 1);
+  fs::remove(folder / "c/b.case"); // nothing but broken ones
+  fs::remove(folder / "junit.xml");
+  EXPECT_EQ(run_assay(args).exit, 2);
+  EXPECT_TRUE(fs::exists(folder / "junit.xml"));
+}
+
 TEST(Replay, AKernelThatIsAFolderIsToldAsOne) {
   const TemporaryFolder folder;
   const std::string file =

@@ -275,5 +275,20 @@ TEST(CaseText, empty_and_huge_texts) {
   EXPECT_EQ(to_string(parse_case(many, "a.case").error()), "a.case:69: more than 64 dims");
 }
 
+// What a person wrote twice is a mistake; what a search gives twice, the last of it counts.
+TEST(CaseText, an_element_is_given_once) {
+  std::string twice(example);
+  twice.insert(twice.find("index: i32"), "x[2, 17] = 5\n");
+  const auto refused = parse_case(twice, "a.case");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(to_string(refused.error()), "a.case:27: x[2,17] was already given on line 23");
+  Case c = parsed(example);
+  const Case once = c;
+  ElementOverride first = c.inputs[0].overrides[0];
+  first.bits = 1;
+  c.inputs[0].overrides.insert(c.inputs[0].overrides.begin(), first);
+  EXPECT_EQ(to_text(c), to_text(once));
+}
+
 } // namespace
 } // namespace assay

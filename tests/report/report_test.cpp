@@ -93,6 +93,22 @@ TEST(Json, CampaignHasTheFixedFields) {
   EXPECT_EQ(Json::parse(campaign_json(two)).size(), 2u);
 }
 
+// No number is the error where NaN or infinity is out of place.
+TEST(Text, WrongStructureIsToldAsWhatStandsThere) {
+  CampaignReport report{"fake", "cpu", 2.0, 1000, 3, 1, {}, {}};
+  report.findings.push_back({some_finding(), 0.25, "findings/fake/x/minimized.case", 2, 17});
+  EXPECT_THAT(campaign_text(report), HasSubstr("y[0,0] = nan, golden 0.5\n"));
+  const Json told = Json::parse(finding_json(some_finding()));
+  EXPECT_EQ(told["tensor"]["target_error"], "nan");
+  EXPECT_EQ(told["tensor"]["ratio"], "inf");
+}
+
+TEST(Text, CommandsThatArePrintedCanBePasted) {
+  EXPECT_EQ(shell_quoted("findings/a-b.case"), "findings/a-b.case");
+  EXPECT_EQ(shell_quoted("my findings/it's.case"), "'my findings/it'\\''s.case'");
+  EXPECT_EQ(shell_quoted(""), "''");
+}
+
 TEST(Json, CampaignTellsOfTheScreenOnlyWhereThereIsOne) {
   CampaignReport report{"fake", "cuda", 2.0, 1000, 3, 1, {}, {}};
   EXPECT_FALSE(Json::parse(campaign_json({&report, 1})).contains("screened"));

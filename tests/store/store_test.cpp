@@ -53,6 +53,54 @@ TEST_F(Store, TheFirstHitIsKeptAndLaterOnesOnlyCount) {
   EXPECT_EQ((*listed)[0].hits, 42u);
 }
 
+// The kernel was mended and then broken otherwise: the old case is kept whole beside the new one.
+TEST_F(Store, AnEarlierCaseIsSetAsideAndNothingIsLost) {
+  const FindingStore store(folder_);
+  const fs::path folder = store.folder_of(signature_);
+  Case smaller = case_, other = case_;
+  smaller.dims[0].second = 1;
+  other.dims[0].second = 9;
+  ASSERT_TRUE((*store.claim(signature_, case_))->complete(smaller, "{\"of\": 1}\n"));
+  const std::string outdated = to_text(smaller);
+  EXPECT_FALSE(*store.replace(signature_, other, "another text")) << "somebody else has replaced it";
+  {
+    const auto claim = store.replace(signature_, other, outdated);
+    ASSERT_TRUE(claim && *claim);
+    EXPECT_FALSE(*store.replace(signature_, other, outdated)) << "somebody is at it";
+    EXPECT_FALSE(fs::exists(folder / "minimized.case"));
+    ASSERT_TRUE((*claim)->complete(other, "{\"of\": 2}\n"));
+  }
+  const auto listed = store.list();
+  ASSERT_TRUE(listed);
+  ASSERT_EQ(listed->size(), 2u);
+  EXPECT_FALSE((*listed)[0].earlier);
+  EXPECT_EQ(*read_file((*listed)[0].case_file), to_text(other));
+  const StoredFinding& earlier = (*listed)[1];
+  EXPECT_TRUE(earlier.earlier);
+  EXPECT_EQ(earlier.signature, "k-forward-y-gate");
+  EXPECT_EQ(*read_file(earlier.folder / "minimized.case"), outdated);
+  EXPECT_EQ(*read_file(earlier.folder / "original.case"), to_text(case_));
+  EXPECT_EQ(*read_file(earlier.folder / "report.json"), "{\"of\": 1}\n");
+  EXPECT_EQ(name_of_case((*listed)[0].case_file), "k-forward-y-gate");
+  EXPECT_EQ(name_of_case(earlier.case_file), "k-forward-y-gate-" + earlier.folder.filename().string());
+  EXPECT_EQ(name_of_case("some/where.case"), "where");
+  EXPECT_EQ(*store.hits(signature_), 1u);
+}
+
+TEST_F(Store, AnOriginalThatWasNeverMinimizedIsKeptToo) {
+  const FindingStore store(folder_);
+  Case other = case_;
+  other.dims[0].second = 9;
+  ASSERT_TRUE(*store.claim(signature_, case_)); // and given back without an end
+  ASSERT_TRUE(*store.claim(signature_, case_)); // the same again: nothing to set aside
+  EXPECT_EQ(store.list()->size(), 1u);
+  ASSERT_TRUE(*store.claim(signature_, other));
+  const auto listed = store.list();
+  ASSERT_EQ(listed->size(), 2u);
+  EXPECT_EQ(*read_file((*listed)[0].case_file), to_text(other));
+  EXPECT_EQ(*read_file((*listed)[1].case_file), to_text(case_));
+}
+
 TEST_F(Store, AClaimIsGivenBackByAProcessThatDies) {
   const FindingStore store(folder_);
   const pid_t child = ::fork();
