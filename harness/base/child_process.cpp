@@ -1,14 +1,20 @@
 #include "harness/base/child_process.h"
 
 #include "harness/base/check.h"
+#include "harness/base/last_words.h"
+#include "harness/base/memory_file.h"
 
-#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
+#include <exception>
+#include <fcntl.h>
+#include <fstream>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,38 +22,7 @@
 namespace assay {
 namespace {
 
-// A file in memory: the child gets its input from one and leaves what it writes in two more, so that neither
-// side waits for the other.
-class MemoryFile {
- public:
-  MemoryFile() : fd_(::memfd_create("child", MFD_CLOEXEC)) {
-    ASSAY_CHECK(fd_ >= 0, "memfd_create: {}", std::strerror(errno));
-  }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-  ~MemoryFile() { ::close(fd_); }
-
-  int fd() const { return fd_; }
-  bool fill(std::string_view bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t size = ::write(fd_, bytes.data(), bytes.size());
-      if (size <= 0) return false;
-      bytes.remove_prefix(static_cast<std::size_t>(size));
-    }
-    return ::lseek(fd_, 0, SEEK_SET) == 0;
-  }
-  std::string contents() const {
-    std::string text;
-    std::array<char, 1 << 16> block;
-    for (ssize_t size;
-         (size = ::pread(fd_, block.data(), block.size(), static_cast<off_t>(text.size()))) > 0;)
-      text.append(block.data(), static_cast<std::size_t>(size));
-    return text;
-  }
-
- private:
-  int fd_;
-};
+constexpr int by_signal = 128; // and the signal's number
 
 // Whether the child ended in time; one that did not is ended.
 bool ends_in_time(pid_t child, std::chrono::seconds patience) {
@@ -62,12 +37,66 @@ bool ends_in_time(pid_t child, std::chrono::seconds patience) {
   return ready != 0;
 }
 
+struct End {
+  bool in_time = true;
+  int exit = 0;
+};
+
+End wait_for(pid_t child, std::chrono::seconds patience) {
+  End end{ends_in_time(child, patience), 0};
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  end.exit = WIFSIGNALED(status) ? by_signal + WTERMSIG(status) : WEXITSTATUS(status);
+  if (end.exit == by_signal + SIGXCPU) end.in_time = false;
+  return end;
+}
+
+rlimit of_processor(std::chrono::seconds limit) {
+  const auto seconds = static_cast<rlim_t>(limit.count());
+  return {seconds, seconds + 1};
+}
+
+// Kilobytes of private memory that can be written to.
+std::size_t data_kilobytes() {
+  std::ifstream file("/proc/self/status");
+  std::string name;
+  std::size_t kilobytes = 0;
+  while (file >> name && name != "VmData:") file.ignore(1 << 12, '\n');
+  file >> kilobytes;
+  return kilobytes;
+}
+
+void become_child(pid_t parent, const ForkLimits& limits) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(1); // it died before the line above
+  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
+  ::signal(SIGINT, SIG_IGN); // Ctrl-C is the parent's to handle
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  const int nothing = ::open("/dev/null", O_RDONLY);
+  if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  if (const rlimit time = of_processor(limits.processor); limits.processor.count() > 0)
+    ::setrlimit(RLIMIT_CPU, &time);
+  if (limits.bytes > 0) {
+    const rlim_t bytes = (data_kilobytes() << 10) + limits.bytes;
+    const rlimit memory{bytes, bytes};
+    ::setrlimit(RLIMIT_DATA, &memory);
+  }
+}
+
 } // namespace
 
 Result<ChildRun> run_child(const std::filesystem::path& program, const std::vector<std::string>& args,
-                           std::string_view input, std::chrono::seconds patience) {
+                           std::string_view input, std::chrono::seconds patience,
+                           std::chrono::seconds processor) {
   const MemoryFile in, out, log;
-  if (!in.fill(input)) return environment_error({}, "no memory for the input of {}", program.string());
+  if (!in.append(input) || !in.rewind())
+    return environment_error({}, "no memory for the input of {}", program.string());
   posix_spawn_file_actions_t actions;
   ASSAY_CHECK(::posix_spawn_file_actions_init(&actions) == 0, "spawn");
   ::posix_spawn_file_actions_adddup2(&actions, in.fd(), STDIN_FILENO);
@@ -82,13 +111,34 @@ Result<ChildRun> run_child(const std::filesystem::path& program, const std::vect
   const int error = ::posix_spawn(&child, program.c_str(), &actions, nullptr, words.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   if (error != 0) return environment_error({}, "cannot run {}: {}", program.string(), std::strerror(error));
+  if (const rlimit time = of_processor(processor); processor.count() > 0)
+    ::prlimit(child, RLIMIT_CPU, &time, nullptr);
+  const End end = wait_for(child, patience);
+  return ChildRun{end.in_time, end.exit, out.contents(), log.contents()};
+}
 
-  const bool in_time = ends_in_time(child, patience);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+Result<ForkedRun> run_forked(const std::function<std::string()>& work, const ForkLimits& limits) {
+  const MemoryFile out, words;
+  std::fflush(stdout); // else the child writes it too
+  const pid_t parent = ::getpid(), child = ::fork();
+  if (child < 0) return environment_error({}, "no process can be started: {}", std::strerror(errno));
+  if (child == 0) {
+    become_child(parent, limits);
+    tell_last_words_to(words.fd());
+    try {
+      if (out.append(work())) ::_exit(0);
+    } catch (const std::exception& error) {
+      end_process(exit_code(ErrorKind::internal), error.what());
+    }
+    end_process(exit_code(ErrorKind::internal), "no memory for the answer");
   }
-  return ChildRun{in_time, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), out.contents(),
-                  log.contents()};
+  const End end = wait_for(child, limits.patience);
+  return ForkedRun{end.in_time, end.exit, out.contents(), words.contents()};
+}
+
+std::string how_it_ended(int exit) {
+  if (exit <= by_signal) return fmt::format("ended with exit status {}", exit);
+  return fmt::format("was killed by signal {} ({})", exit - by_signal, ::strsignal(exit - by_signal));
 }
 
 } // namespace assay

@@ -1,5 +1,8 @@
 #include "harness/base/processes.h"
 
+#include "harness/base/last_words.h"
+#include "harness/base/memory_file.h"
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -8,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
+#include <memory>
 #include <optional>
 #include <poll.h>
 #include <sys/mman.h>
@@ -43,9 +47,10 @@ bool write_all(int file, const void* data, std::size_t size) {
   return true;
 }
 
-[[noreturn]] void run_child(int pipe, pid_t parent, std::size_t count, Next& next,
+[[noreturn]] void run_child(int pipe, int last_words, pid_t parent, std::size_t count, Next& next,
                             const std::function<std::string(std::size_t)>& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  tell_last_words_to(last_words);
   if (::getppid() != parent) ::_exit(1); // it died before the line above
   for (std::uint64_t item = next++; item < count; item = next++) {
     Head head{item, Head::begins};
@@ -64,17 +69,18 @@ class Child {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
       return environment_error({}, "no pipe can be made: {}", std::strerror(errno));
+    auto words = std::make_unique<MemoryFile>();
     const pid_t parent = ::getpid(), pid = ::fork();
     if (pid == 0) {
       ::close(ends[0]);
-      run_child(ends[1], parent, count, next, work);
+      run_child(ends[1], words->fd(), parent, count, next, work);
     }
     ::close(ends[1]);
     if (pid < 0) {
       ::close(ends[0]);
       return environment_error({}, "no process can be started: {}", std::strerror(errno));
     }
-    return Child(pid, ends[0]);
+    return Child(pid, ends[0], std::move(words));
   }
 
   int pipe() const { return pipe_; }
@@ -99,20 +105,29 @@ class Child {
     return true;
   }
 
-  std::string wait() { // how it ended
+  Error wait() { // how it ended
     ::close(pipe_);
     int status = 0;
     while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
     }
-    return WIFSIGNALED(status) ? fmt::format("it was killed by signal {}", WTERMSIG(status))
-                               : fmt::format("it ended with exit status {}", WEXITSTATUS(status));
+    const int code = WIFSIGNALED(status) ? 0 : WEXITSTATUS(status);
+    if (std::string words = words_->contents(); !words.empty())
+      return {
+          code == exit_code(ErrorKind::user) ? ErrorKind::user : ErrorKind::internal, std::move(words), {}};
+    return {ErrorKind::internal,
+            fmt::format("the process that was at it died: it {}",
+                        WIFSIGNALED(status) ? fmt::format("was killed by signal {}", WTERMSIG(status))
+                                            : fmt::format("ended with exit status {}", code)),
+            {}};
   }
 
  private:
-  Child(pid_t pid, int pipe) : pid_(pid), pipe_(pipe) {}
+  Child(pid_t pid, int pipe, std::unique_ptr<MemoryFile> words)
+      : pid_(pid), pipe_(pipe), words_(std::move(words)) {}
 
   pid_t pid_;
   int pipe_;
+  std::unique_ptr<MemoryFile> words_; // its last ones
   std::string buffer_;
   std::optional<std::uint64_t> at_;
 };
@@ -148,10 +163,10 @@ Result<void> for_each_in_processes(std::size_t count, unsigned jobs,
     for (std::size_t k = children.size(); k-- > 0;) {
       if (files[k].revents == 0 || children[k].read(tell)) continue;
       const std::optional<std::uint64_t> at = children[k].at();
-      const std::string how = children[k].wait();
+      Error how = children[k].wait();
       children.erase(children.begin() + static_cast<std::ptrdiff_t>(k));
       if (!at) continue;
-      tell(*at, internal_error("the process that was at it died: {}", how));
+      tell(*at, std::unexpected(std::move(how)));
       if (next < count) start();
     }
   }

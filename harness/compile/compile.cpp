@@ -7,6 +7,7 @@
 #include "harness/compile/includes.h"
 #include "harness/compile/nvrtc_library.h"
 #include "harness/compile/nvrtc_log.h"
+#include "harness/compile/nvrtc_process.h"
 #include "harness/compile/ptx_entries.h"
 #include "harness/compile/source_names.h"
 
@@ -113,7 +114,7 @@ std::string cache_key(const CompileRequest& request, const NvrtcLibrary& library
 Result<CacheEntry> run(const CompileRequest& request, const NvrtcLibrary& library, const Job& job,
                        std::string& log) {
   ASSAY_TRY(NvrtcOutput output,
-            run_nvrtc(library, request.text, job.name, job.headers, request.names, job.options));
+            run_nvrtc_apart(library, request.text, job.name, job.headers, request.names, job.options));
   log = output.log;
   if (output.status != NvrtcLibrary::success) return std::unexpected(first_error(output.log, job.name));
   if (output.ptx.empty())

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <string_view>
 
 namespace assay {
 
@@ -17,6 +18,7 @@ inline constexpr std::array<std::size_t, 7> operator_layout = {
     sizeof(Evaluated), sizeof(Tensor),     sizeof(DeclarationFault)};
 
 struct CompiledOperator {
+  void (*end_program)(int code, std::string_view line) noexcept = nullptr; // given: where a check fails
   std::array<std::size_t, 7> layout{};
   const Op* op = nullptr; // where there is no fault
   std::optional<DeclarationFault> fault;

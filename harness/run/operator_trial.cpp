@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 
 namespace assay {
 namespace {
@@ -20,8 +22,14 @@ std::int64_t size_of_dim(const OpInfo& info, const std::vector<std::int64_t>& di
   return 1;
 }
 
-// Legal values, none of them beside 0 or another: multiples of 1/16 between -2 and 2, each 1/32 further.
-double value_of(const Domain& domain, std::int64_t limit, std::uint64_t seed, std::int64_t i) {
+enum class Values : std::uint8_t { ordinary, zero, extreme };
+
+// Legal values. The ordinary ones are not beside 0 or another: multiples of 1/16 between -2 and 2, each 1/32
+// further.
+double value_of(const Domain& domain, Values values, std::int64_t limit, std::uint64_t seed, std::int64_t i) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  constexpr std::array extremes = {0x1p100,  -0x1p100,  0x1p-130,
+                                   infinity, -infinity, std::numeric_limits<double>::quiet_NaN()};
   const std::uint64_t draw = content_hash64(fmt::format("{} {}", seed, i));
   switch (domain.kind) {
   case Domain::Kind::index:
@@ -34,6 +42,9 @@ double value_of(const Domain& domain, std::int64_t limit, std::uint64_t seed, st
   case Domain::Kind::scale:
     return static_cast<double>(1 + draw % 32) / 16;
   case Domain::Kind::real:
+    if (values == Values::zero) return 0;
+    if (values == Values::extreme) return extremes[draw % (domain.specials ? extremes.size() : 3)];
+    break;
   case Domain::Kind::rotary:
   case Domain::Kind::quantizable:
     break;
@@ -48,11 +59,11 @@ struct Draw {
   std::vector<std::vector<double>> values; // by tensor, in OpInfo order; empty for those not read
   std::vector<Tensor> tensors;             // likewise
 
-  Draw(const Op& op, DType dtype, std::uint64_t seed)
+  Draw(const Op& op, DType dtype, std::uint64_t seed, Values kind = Values::ordinary, std::int64_t size = 3)
       : info(op.info()), values(info.tensors.size()), tensors(info.tensors.size()) {
     problem.dtype = dtype;
     for (const DimInfo& dim : info.dims)
-      problem.dims.push_back((std::max<std::int64_t>(dim.min, 3) + dim.multiple_of - 1) / dim.multiple_of *
+      problem.dims.push_back((std::max(dim.min, size) + dim.multiple_of - 1) / dim.multiple_of *
                              dim.multiple_of);
     for (const ParamInfo& param : info.params) problem.params.push_back(round_param(param, param.initial));
     const Scope scope = [&](std::string_view name) -> std::optional<std::int64_t> {
@@ -65,18 +76,18 @@ struct Draw {
       for (const std::string& axis : tensor.shape) {
         const auto expression = Expression::parse(axis, {});
         ASSAY_CHECK(expression.has_value(), "the shape of {} was checked", tensor.name);
-        const auto size = expression->evaluate(scope);
-        ASSAY_CHECK(size.has_value(), "the shape of {} was checked", tensor.name);
-        tensors[t].shape.push_back(*size);
+        const auto length = expression->evaluate(scope);
+        ASSAY_CHECK(length.has_value(), "the shape of {} was checked", tensor.name);
+        tensors[t].shape.push_back(*length);
       }
       const std::int64_t limit = size_of_dim(info, problem.dims, tensor.domain.limit);
       values[t].resize(static_cast<std::size_t>(tensors[t].element_count()));
       for (std::size_t i = 0; i < values[t].size(); ++i)
-        values[t][i] = value_of(tensor.domain, limit, 1000 * seed + t, static_cast<std::int64_t>(i));
+        values[t][i] = value_of(tensor.domain, kind, limit, 1000 * seed + t, static_cast<std::int64_t>(i));
     }
   }
 
-  std::vector<Evaluated> evaluate(const Op& op, Pass pass, Instrument::Number number) {
+  std::vector<Evaluated> evaluate(const Op& op, Pass pass, Instrument::Number number, int algorithm = 0) {
     problem.pass = pass;
     problem.tensors.clear();
     for (std::size_t t = 0; t < tensors.size(); ++t) {
@@ -88,6 +99,7 @@ struct Draw {
     }
     Instrument instrument;
     instrument.number = number;
+    instrument.algorithm = algorithm;
     return op.evaluate(problem, instrument);
   }
 
@@ -135,9 +147,19 @@ std::optional<GradientFault> fault_in_draw(const Op& op, std::uint64_t seed) {
 } // namespace
 
 void try_formulas(const Op& op) {
-  for (const Pass pass : {Pass::forward, Pass::backward})
-    if (pass == Pass::forward || op.info().has_backward)
-      Draw(op, DType::f32, 1).evaluate(op, pass, Instrument::Number::plain);
+  using Number = Instrument::Number;
+  const OpInfo& info = op.info();
+  for (const std::int64_t size : {3, 1})
+    for (const Values values : {Values::ordinary, Values::zero, Values::extreme}) {
+      Draw draw(op, DType::f32, 1, values, size);
+      for (const Pass pass : {Pass::forward, Pass::backward}) {
+        if (pass == Pass::backward && !info.has_backward) continue;
+        const auto& algorithms = pass == Pass::forward ? info.algorithms : info.backward_algorithms;
+        for (std::size_t a = 0; a < std::max<std::size_t>(algorithms.size(), 1); ++a)
+          for (const Number number : {Number::plain, Number::golden, Number::noise, Number::rigorous})
+            draw.evaluate(op, pass, number, static_cast<int>(a));
+      }
+    }
 }
 
 std::optional<GradientFault> gradient_fault(const Op& op) {

@@ -13,8 +13,10 @@ struct GradientFault {
   std::string message; // one line
 };
 
-// Evaluates forward and backward once on a small problem: a formula that leaves elements out, or a tensor's
-// bounds, fails its own checks (harness/ops/evaluation.cpp, line.h).
+// Evaluates forward and backward, each algorithm, by every kind of number on small problems: ordinary values,
+// zeros, and the largest, smallest and special ones that are legal. A formula that leaves elements out, or a
+// tensor's bounds, fails its own checks (harness/ops/evaluation.cpp, line.h); one that crashes, or never
+// ends, is its caller's to catch (operator_guard.h).
 void try_formulas(const Op& op);
 
 // Whether each gradient is the derivative of forward: central differences of the golden in float64, on a few

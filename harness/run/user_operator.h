@@ -20,10 +20,12 @@ std::string formula_name(std::string_view name);
 // The operator of the header `my_op.h`, which defines `struct assay::MyOp` with name "my_op". It lives as
 // long as the process. Errors:
 //   user         the header is not there, does not compile, or declares what cannot be, at its file and line;
-//                or its formula leaves elements of an output out, or its backward is not the derivative of
-//                forward (operator_trial.h)
+//                or its formula, tried in a child on small inputs, leaves elements of an output out, reads
+//                outside a tensor, crashes, exits, throws or does not return, or its backward is not the
+//                derivative of forward (operator_trial.h)
 //   environment  no compiler
-// A formula that only at other sizes reads outside a tensor ends the process with one line and exit code 2.
+// A formula that does so only on other inputs ends the process with one line and exit code 2
+// (operator_guard.h).
 Result<const Op*> load_user_operator(const std::filesystem::path& header,
                                      const std::filesystem::path& cache_dir);
 

@@ -1,9 +1,12 @@
 // Users' own operators: what their headers may get wrong, each in one line at its place.
+#include "harness/base/child_process.h"
 #include "harness/run/user_operator.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace assay::testing {
@@ -107,18 +110,149 @@ TEST_F(UserOperator, AGradientThatIsNoDerivativeIsRefused) {
               HasSubstr("twice.h:11: backward's grad_x is not the derivative of forward: element 0 is "));
 }
 
-TEST_F(UserOperator, AFormulaThatLeavesElementsOutEndsTheProcessWithOneLine) {
+TEST_F(UserOperator, AFormulaThatLeavesElementsOutIsRefused) {
   const std::string text = header(
       "twice", tensors, formula("line.size(n) - 1", "2 * line.load(x, {i})", "2 * line.load(grad_y, {i})"));
-  EXPECT_EXIT(static_cast<void>(load(text)), ::testing::ExitedWithCode(2),
-              "assay: .*twice.h: the formula stores nothing into element 2 of y's 3");
+  EXPECT_EQ(fault(text), "twice.h: the formula stores nothing into element 2 of y's 3");
 }
 
-TEST_F(UserOperator, AFormulaThatReadsOutsideATensorToo) {
+TEST_F(UserOperator, SoIsOneThatReadsOutsideATensor) {
   const std::string text = header(
       "twice", tensors, formula("line.size(n)", "2 * line.load(x, {i + 1})", "2 * line.load(grad_y, {i})"));
-  EXPECT_EXIT(static_cast<void>(load(text)), ::testing::ExitedWithCode(2),
-              "assay: .*twice.h: the formula leaves tensor x: element 3 of 3");
+  EXPECT_THAT(fault(text), HasSubstr("twice.h: the formula leaves tensor x: element 3 of 3"));
+}
+
+// What TWICE_DOES in the environment says, so that one compilation serves all; "at 5 ..." only where n is 5.
+const std::string misbehaving = R"cpp(#pragma once
+#include <csignal>
+#include <cstdlib>
+#include <cstdio>
+#include <stdexcept>
+#include <string_view>
+#include <unistd.h>
+inline int deeper(int depth) {
+  volatile char room[512];
+  room[depth % 512] = 1;
+  return deeper(depth + 1) + room[depth % 512];
+}
+inline void misbehave(long long n) {
+  const char* const variable = std::getenv("TWICE_DOES");
+  std::string_view what = variable == nullptr ? "" : variable;
+  if (what.starts_with("at 5 ")) what.remove_prefix(n == 5 ? 5 : what.size());
+  volatile int zero = 0;
+  int* volatile nowhere = nullptr;
+  if (what == "read") zero = *nowhere; // read
+  if (what == "write") *nowhere = 1; // write
+  if (what == "divide") zero = static_cast<int>(n) / zero; // divide
+  if (what == "recurse") zero = deeper(zero);
+  if (what == "abort") std::abort(); // abort
+  if (what == "throw") throw std::runtime_error("no\n more");
+  if (what == "throw 1") throw 1;
+  if (what == "exit") std::exit(0);
+  if (what == "_exit") _exit(0);
+  if (what == "kill") kill(getpid(), 9);
+  if (what == "loop") while (zero == 0) {} // loop
+  if (what == "trap") __builtin_trap(); // trap
+  if (what == "print") std::printf("a result\n");
+}
+)cpp";
+
+struct Misdeed {
+  const char* does;
+  const char* line; // what stands at the end of the header's; none: it is not told
+  const char* told;
+};
+
+class MisbehavingOperator : public UserOperator {
+ protected:
+  MisbehavingOperator() {
+    const std::string body = formula("line.size(n)", "(misbehave(line.size(n)), 2 * line.load(x, {i}))",
+                                     "2 * line.load(grad_y, {i})");
+    text_ = misbehaving + header("twice", tensors, body).substr(std::strlen("#pragma once\n"));
+    ::setenv("ASSAY_OPERATOR_SECONDS", "1", 1);
+  }
+  ~MisbehavingOperator() override { ::unsetenv("ASSAY_OPERATOR_SECONDS"); }
+
+  // In a process of its own, as each load is the process's only one. The operator is evaluated with n = 5
+  // where it could be loaded.
+  ForkedRun run(const std::string& does) {
+    const auto work = [&]() -> std::string {
+      ::setenv("TWICE_DOES", does.c_str(), 1);
+      const auto op = load(text_);
+      if (!op) return fmt::format("{} {}", exit_code(op.error().kind), to_string(op.error()));
+      Tensor x{.dtype = DType::f32, .shape = {5}, .bytes = std::vector<std::byte>(20)};
+      Problem problem{.dims = {5}, .params = {}, .tensors = {&x}};
+      static_cast<void>((*op)->evaluate(problem, {}));
+      return "fine";
+    };
+    const auto ran = run_forked(work, {});
+    EXPECT_TRUE(ran);
+    return ran.value_or(ForkedRun{});
+  }
+  std::string place(const Misdeed& misdeed) const {
+    const std::string file = (folder_ / "twice.h");
+    if (*misdeed.line == '\0') return file + ": ";
+    const std::size_t at = text_.find(std::string("// ") + misdeed.line + "\n");
+    return fmt::format("{}:{}: ", file,
+                       1 + std::count(text_.begin(), text_.begin() + static_cast<long>(at), '\n'));
+  }
+  std::string text_;
+};
+
+TEST_F(MisbehavingOperator, IsRefusedWithWhatItDidAndWhere) {
+  const Misdeed table[] = {
+      {"read", "read", "the operator read address 0x0 at n=3 (forward, f32)"},
+      {"write", "write", "the operator wrote to address 0x0 at n=3 (forward, f32)"},
+      {"divide", "divide", "the operator divided an integer by zero at n=3 (forward, f32)"},
+      {"recurse", "",
+       "the operator used up its stack (does it call itself without end?) at n=3 (forward, f32)"},
+      {"abort", "abort",
+       "the operator called abort (as a failed assert does, or an exception where none may be thrown) at n=3 "
+       "(forward, f32)"},
+      {"throw", "", "the operator threw an exception: no\\n more at n=3 (forward, f32)"},
+      {"throw 1", "", "the operator threw an exception at n=3 (forward, f32)"},
+      {"exit", "", "the operator called exit at n=3 (forward, f32)"},
+      {"_exit", "", "the operator, tried on small inputs, called _exit"},
+      {"kill", "", "the operator, tried on small inputs, was killed by signal 9 (Killed)"},
+      {"loop", "loop",
+       "the operator did not return within 1 s of processor time (ASSAY_OPERATOR_SECONDS allows more) at n=3 "
+       "(forward, f32)"},
+      {"trap", "trap",
+       "the operator ran into an illegal instruction (a trap, or what the language does not define) at n=3 "
+       "(forward, f32)"},
+  };
+  for (const Misdeed& misdeed : table) {
+    const ForkedRun ended = run(misdeed.does);
+    EXPECT_EQ(ended.exit, 0) << misdeed.does << ": " << ended.last_words;
+    std::string told = ended.text;
+    if (std::string_view(misdeed.does) == "recurse") // any of the function's lines
+      told = "2 " + (folder_ / "twice.h") + told.substr(std::min(told.find(": "), told.size()));
+    EXPECT_EQ(told, "2 " + place(misdeed) + misdeed.told) << misdeed.does;
+  }
+}
+
+TEST_F(MisbehavingOperator, EndsTheProcessWithOneLineWhereOnlyOtherInputsShowIt) {
+  const Misdeed table[] = {
+      {"at 5 read", "read", "the operator read address 0x0 at n=5 (forward, f32)"},
+      {"at 5 throw", "", "the operator threw an exception: no\\n more at n=5 (forward, f32)"},
+      {"at 5 exit", "", "the operator called exit at n=5 (forward, f32)"},
+      {"at 5 abort", "abort",
+       "the operator called abort (as a failed assert does, or an exception where none may be thrown) at n=5 "
+       "(forward, f32)"},
+      {"at 5 loop", "loop",
+       "the operator did not return within 1 s of processor time (ASSAY_OPERATOR_SECONDS allows more) at n=5 "
+       "(forward, f32)"},
+  };
+  for (const Misdeed& misdeed : table) {
+    const ForkedRun ended = run(misdeed.does);
+    EXPECT_EQ(ended.exit, 2) << misdeed.does << ": " << ended.text;
+    EXPECT_EQ(ended.last_words, place(misdeed) + misdeed.told) << misdeed.does;
+  }
+}
+
+TEST_F(MisbehavingOperator, MayPrintWhereResultsAreNot) {
+  const ForkedRun ended = run("print");
+  EXPECT_EQ(ended.text, "fine") << ended.last_words;
 }
 
 TEST_F(UserOperator, AMissingHeaderIsToldSo) {

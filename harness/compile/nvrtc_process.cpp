@@ -1,0 +1,83 @@
+#include "harness/compile/nvrtc_process.h"
+
+#include "harness/base/child_process.h"
+#include "harness/compile/fields.h"
+
+#include <charconv>
+#include <cstdlib>
+
+namespace assay {
+namespace {
+
+constexpr std::chrono::seconds usual_limit{120};
+constexpr std::chrono::seconds waits_at_most{600}; // by the clock: a busy machine, or a file that never ends
+constexpr std::size_t most_bytes = std::size_t{4} << 30;
+
+std::string packed(const Result<NvrtcOutput>& output) {
+  std::string body;
+  put_field(body, output ? "" : output.error().message);
+  if (!output) return body;
+  put_field(body, std::to_string(output->status));
+  put_field(body, output->log);
+  put_field(body, output->ptx);
+  put_field(body, output->cubin);
+  for (const std::string& name : output->names) put_field(body, name);
+  return body;
+}
+
+std::optional<Result<NvrtcOutput>> unpacked(std::string_view body, const std::string& name) {
+  const auto failure = take_field(body);
+  if (!failure) return std::nullopt;
+  if (!failure->empty()) return environment_error(Place{name}, "{}", *failure);
+  const auto status = take_field(body);
+  auto log = take_field(body), ptx = take_field(body), cubin = take_field(body);
+  if (!status || !log || !ptx || !cubin) return std::nullopt;
+  NvrtcOutput output;
+  output.status = std::atoi(status->c_str());
+  output.log = *std::move(log);
+  output.ptx = *std::move(ptx);
+  output.cubin = *std::move(cubin);
+  while (!body.empty()) {
+    auto mangled = take_field(body);
+    if (!mangled) return std::nullopt;
+    output.names.push_back(*std::move(mangled));
+  }
+  return output;
+}
+
+} // namespace
+
+constexpr std::string_view how_to_raise_compile_limit = "ASSAY_COMPILE_SECONDS allows more";
+
+std::chrono::seconds compile_limit() {
+  const char* value = std::getenv("ASSAY_COMPILE_SECONDS");
+  if (value == nullptr) return usual_limit;
+  const std::string_view text = value;
+  int seconds = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const bool whole = failure == std::errc() && end == text.data() + text.size();
+  return whole && seconds > 0 ? std::chrono::seconds(seconds) : usual_limit;
+}
+
+Result<NvrtcOutput> run_nvrtc_apart(const NvrtcLibrary& library, const std::string& source,
+                                    const std::string& name,
+                                    const std::vector<std::pair<std::string, std::string>>& headers,
+                                    const std::vector<std::string>& expressions,
+                                    const std::vector<std::string>& options) {
+  const std::chrono::seconds limit = compile_limit();
+  ASSAY_TRY(
+      const ForkedRun run,
+      run_forked([&] { return packed(run_nvrtc(library, source, name, headers, expressions, options)); },
+                 {.patience = std::max(waits_at_most, limit), .processor = limit, .bytes = most_bytes}));
+  if (!run.in_time)
+    return user_error(Place{name}, "NVRTC did not compile it within {} s of processor time; {}",
+                      limit.count(), how_to_raise_compile_limit);
+  if (run.exit == 0)
+    if (auto output = unpacked(run.text, name)) return *std::move(output);
+  if (!run.last_words.empty())
+    return user_error(Place{name}, "NVRTC failed at it within {} GiB of memory: {}", most_bytes >> 30,
+                      run.last_words);
+  return user_error(Place{name}, "NVRTC failed at it: it {}", how_it_ended(run.exit));
+}
+
+} // namespace assay
