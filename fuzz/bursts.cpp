@@ -1,6 +1,7 @@
 #include "fuzz/bursts.h"
 
 #include "harness/base/hash.h"
+#include "harness/base/since.h"
 
 #include <algorithm>
 #include <chrono>
@@ -15,12 +16,10 @@ constexpr std::uint64_t tried_first = 4; // of lost cases, by the host, before t
 constexpr int narrowed_losses = 3;       // later ones only tell again what is known
 constexpr int most_losses = 12;          // then this kernel is for the host alone
 
-double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
 } // namespace
 
-Result<std::unique_ptr<Bursts>> Bursts::create(Kernel& kernel, const ScreenOptions& options) {
-  ASSAY_TRY(auto screen, Screen::create(kernel, options));
+std::unique_ptr<Bursts> Bursts::create(Kernel& kernel, const ScreenOptions& options) {
+  auto screen = Screen::create(kernel, options);
   if (!screen) return nullptr;
   return std::unique_ptr<Bursts>(new Bursts(kernel, std::move(screen)));
 }
@@ -49,7 +48,8 @@ Result<std::optional<BurstSummary>> Bursts::after(const Case& parent, const Judg
                                                   const Recheck::JudgeCase& judge_case) {
   host_seconds_ += seconds;
   ++host_cases_;
-  if (most == 0 || losses_ >= most_losses ||
+  const bool ready = screen_->ready(parent.pass, parent.dtype);
+  if (most == 0 || !ready || losses_ >= most_losses ||
       screen_seconds_ > (host_cases_ < first_cases ? at_first : later) * host_seconds_)
     return std::nullopt;
   const auto begin = Clock::now();

@@ -30,11 +30,15 @@ class Bursts {
   static constexpr std::uint64_t first_cases = 4096;   // of the host
   static constexpr double shortest = 0.1, longest = 4; // seconds of a burst; it should last as `later` says
 
-  // Null: the device runs no batches. Environment error: no NVRTC. `kernel` must outlive this.
-  static Result<std::unique_ptr<Bursts>> create(Kernel& kernel, const ScreenOptions& options = {});
+  // Null: the device runs no batches. `kernel` must outlive this.
+  static std::unique_ptr<Bursts> create(Kernel& kernel, const ScreenOptions& options = {});
+
+  // Where a case of this kind has no burst: what bursts of its kind take is compiled meanwhile.
+  void prepare(const Case& parent) { screen_->ready(parent.pass, parent.dtype); }
 
   // After the host's judgement of a case, which took so many seconds: its neighbours, at most so many, where
-  // it is time; else nothing. Cases that the host looks at go through judge_case. Errors: the device's.
+  // it is time and their programs are ready; else nothing. Cases that the host looks at go through
+  // judge_case. Errors: the device's.
   Result<std::optional<BurstSummary>> after(const Case& parent, const Judgement& judgement, double seconds,
                                             const CaseSpace& space, std::uint64_t most,
                                             const Recheck::JudgeCase& judge_case);

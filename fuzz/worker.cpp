@@ -57,6 +57,7 @@ Result<std::unique_ptr<Worker>> Worker::create(const fs::path& manifest, const s
     for (const fs::path& file : files)
       if (auto text = read_file(file)) worker->culprits_.insert(*std::move(text));
   }
+  if (campaign && mode.screen) worker->bursts_ = Bursts::create(*worker->kernel_, {.ahead = true});
   if (mode.feedback) worker->device_->set_compare_hook(feedback::on_compare);
   return worker;
 }
@@ -124,7 +125,7 @@ bool Worker::test(std::string_view text) {
   if (campaign_) {
     device_->set_compare_hook(nullptr); // what minimizing and neighbours do is no news of this case
     count(*judgement);
-    if (mode_.screen && !sweeps()) screen_neighbours(*test_case, *judgement, seconds);
+    screen_neighbours(*test_case, *judgement, seconds);
     if (mode_.feedback) device_->set_compare_hook(feedback::on_compare);
     (*status_)->end_case();
   }
@@ -164,17 +165,12 @@ std::optional<Judgement> Worker::judge_neighbour(const Case& test_case) {
 
 // The parent stays the case in work meanwhile: what ends the process is its neighbours' doing.
 void Worker::screen_neighbours(const Case& parent, const Judgement& judgement, double seconds) {
-  if (over()) return;
-  if (!bursts_) {
-    auto created = Bursts::create(*kernel_);
-    if (!created) say("not screened: " + to_string(created.error()));
-    bursts_ = created ? *std::move(created) : nullptr;
-  }
-  if (!*bursts_) return;
+  if (!bursts_ || over()) return;
+  if (sweeps()) return bursts_->prepare(parent);
   WorkerStatus& status = **status_;
   const std::uint64_t left = status.case_limit > 0 ? status.case_limit - status.cases : ~std::uint64_t{0};
-  const auto summary = (*bursts_)->after(parent, judgement, seconds, space_, left,
-                                         [&](const Case& neighbour) { return judge_neighbour(neighbour); });
+  const auto summary = bursts_->after(parent, judgement, seconds, space_, left,
+                                      [&](const Case& neighbour) { return judge_neighbour(neighbour); });
   ++status.steps;
   if (!summary) return refused(summary.error());
   if (!*summary) return;

@@ -83,8 +83,8 @@ class Worker {
   std::vector<Case> sweep_;
   std::uint64_t sweep_next_ = 0; // where there is no campaign to keep it
   std::uint64_t cases_ = 0;
-  std::optional<std::unique_ptr<Bursts>> bursts_; // nothing: nobody has asked yet; null: there are none
-  std::string best_of_burst_;                     // to be handed out
+  std::unique_ptr<Bursts> bursts_; // null: there are none
+  std::string best_of_burst_;      // to be handed out
 
   std::optional<CampaignLink> campaign_;
   std::optional<StatusFile> status_;

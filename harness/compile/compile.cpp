@@ -3,6 +3,7 @@
 #include "harness/base/hash.h"
 #include "harness/compile/compile_cache.h"
 #include "harness/compile/compile_mlir.h"
+#include "harness/compile/cubin_cache.h"
 #include "harness/compile/host_headers.h"
 #include "harness/compile/includes.h"
 #include "harness/compile/nvrtc_library.h"
@@ -111,14 +112,16 @@ std::string cache_key(const CompileRequest& request, const NvrtcLibrary& library
   return content_hash(all);
 }
 
+// cubin: empty unless a real architecture was asked for.
 Result<CacheEntry> run(const CompileRequest& request, const NvrtcLibrary& library, const Job& job,
-                       std::string& log) {
+                       std::string& log, std::string& cubin) {
   ASSAY_TRY(NvrtcOutput output,
             run_nvrtc_apart(library, request.text, job.name, job.headers, request.names, job.options));
   log = output.log;
   if (output.status != NvrtcLibrary::success) return std::unexpected(first_error(output.log, job.name));
   if (output.ptx.empty())
     return user_error(Place{job.name}, "its options make NVRTC produce something other than PTX");
+  cubin = std::move(output.cubin);
   std::vector<fs::path> files = {request.path};
   for (const IncludedFile& file : job.scan.files) files.push_back(file.path);
   CacheEntry entry{with_names_as_written(output.ptx, files), output.log, {}};
@@ -153,8 +156,11 @@ Result<PtxSource> compile(const CompileRequest& request, const fs::path& cache_d
   if (cacheable) entry = cache_load(cache_dir, key);
   told.cached = entry.has_value();
   if (!entry) {
-    ASSAY_TRY(entry, run(request, *library, job, told.log));
+    std::string cubin;
+    ASSAY_TRY(entry, run(request, *library, job, told.log, cubin));
     if (cacheable) cache_store(cache_dir, key, *entry);
+    if (cacheable && !cubin.empty())
+      cubin_cache(cache_dir).store(cubin_key(entry->ptx, request.arch, 0), cubin);
   }
   told.log = entry->log;
   return PtxSource{std::move(entry->ptx), job.name, std::move(entry->entries)};

@@ -22,7 +22,8 @@ struct CompileRequest {
   std::vector<std::filesystem::path>
       include_dirs;                 // searched after the source's own folder, before the toolkit's
   std::vector<std::string> options; // extra NVRTC options (-lineinfo is always passed); see mlir_pipeline.h
-  std::string arch = "compute_90";  // virtual architecture, unless `options` name one
+  std::string arch = "compute_90"; // unless `options` name one. A real one, "sm_90": the PTX is the same, and
+                                   // its machine code is put into the cubin_cache (cubin_cache.h) beside it
   // NVRTC: (name as it is included, text), found before any file of that name.
   std::vector<std::pair<std::string, std::string>> headers{};
 };

@@ -55,6 +55,8 @@ Result<NvrtcLibrary> load_nvrtc(const Toolkit& toolkit) {
                         bind(handle, "nvrtcCompileProgram", library.compile_program) &&
                         bind(handle, "nvrtcGetPTXSize", library.get_ptx_size) &&
                         bind(handle, "nvrtcGetPTX", library.get_ptx) &&
+                        bind(handle, "nvrtcGetCUBINSize", library.get_cubin_size) &&
+                        bind(handle, "nvrtcGetCUBIN", library.get_cubin) &&
                         bind(handle, "nvrtcGetProgramLogSize", library.get_log_size) &&
                         bind(handle, "nvrtcGetProgramLog", library.get_log) &&
                         bind(handle, "nvrtcAddNameExpression", library.add_name_expression) &&
@@ -106,6 +108,10 @@ Result<NvrtcOutput> run_nvrtc(const NvrtcLibrary& library, const std::string& so
     return failed(output.status);
   }
   output.ptx = fetch(library.get_ptx_size, library.get_ptx, handle);
+  if (std::size_t size = 0; library.get_cubin_size(handle, &size) == NvrtcLibrary::success && size > 0) {
+    output.cubin.resize(size);
+    if (library.get_cubin(handle, output.cubin.data()) != NvrtcLibrary::success) output.cubin.clear();
+  }
   for (const std::string& expression : expressions) {
     const char* mangled = nullptr;
     if (const int status = library.get_lowered_name(handle, expression.c_str(), &mangled))

@@ -28,6 +28,8 @@ struct NvrtcLibrary {
   int (*compile_program)(Handle program, int option_count, const char* const* options) = nullptr;
   int (*get_ptx_size)(Handle program, std::size_t* size) = nullptr;
   int (*get_ptx)(Handle program, char* text) = nullptr;
+  int (*get_cubin_size)(Handle program, std::size_t* size) = nullptr;
+  int (*get_cubin)(Handle program, char* bytes) = nullptr;
   int (*get_log_size)(Handle program, std::size_t* size) = nullptr;
   int (*get_log)(Handle program, char* text) = nullptr;
   int (*add_name_expression)(Handle program, const char* expression) = nullptr;
@@ -45,6 +47,7 @@ struct NvrtcOutput {
   int status = NvrtcLibrary::success;
   std::string log;
   std::string ptx;                // where status is success
+  std::string cubin;              // as well, where an option names a real architecture (sm_90)
   std::vector<std::string> names; // mangled, in the order of the expressions
 };
 Result<NvrtcOutput> run_nvrtc(const NvrtcLibrary& library, const std::string& source, const std::string& name,

@@ -73,6 +73,9 @@ class BatchDevice {
  public:
   virtual ~BatchDevice() = default;
 
+  // What to make machine code for, where it takes more than PTX: "sm_90".
+  virtual std::string machine() const { return {}; }
+
   // What submit() will run until the next open_batch(). User error, of which the cases one by one may know
   // nothing: a wave does not fit into the memory that there is for batches, a launch is over a limit, a
   // program may write variables of its module or allocates memory. Forgets no program and no buffer of

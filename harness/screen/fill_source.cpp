@@ -70,12 +70,13 @@ std::string in_one() {
 
 } // namespace
 
-Result<PtxSource> fill_source(const std::filesystem::path& cache_dir) {
+Result<PtxSource> fill_source(const std::filesystem::path& cache_dir, const std::string& arch) {
   CompileRequest request;
   request.path = "assay_fill.cu";
   request.text = in_one();
   request.names = {"assay_clear", "assay_fill", "assay_settle", "assay_sum", "assay_check", "assay_compare"};
   request.options = {"-fmad=false", "-std=c++20", "-default-device"};
+  request.arch = arch;
   return compile(request, cache_dir);
 }
 

@@ -6,11 +6,12 @@
 #include "harness/compile/ptx_source.h"
 
 #include <filesystem>
+#include <string>
 
 namespace assay {
 
-// Entries: assay_clear, assay_fill, assay_settle, assay_sum, assay_check, assay_compare. Environment error:
-// no NVRTC.
-Result<PtxSource> fill_source(const std::filesystem::path& cache_dir);
+// Entries: assay_clear, assay_fill, assay_settle, assay_sum, assay_check, assay_compare. arch: as of
+// CompileRequest. Environment error: no NVRTC.
+Result<PtxSource> fill_source(const std::filesystem::path& cache_dir, const std::string& arch = "compute_90");
 
 } // namespace assay

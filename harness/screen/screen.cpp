@@ -1,9 +1,9 @@
 #include "harness/screen/screen.h"
 
 #include "harness/base/check.h"
+#include "harness/base/since.h"
 #include "harness/run/user_operator.h"
 #include "harness/screen/fill_source.h"
-#include "harness/screen/source.h"
 
 #include <algorithm>
 #include <bit>
@@ -22,8 +22,10 @@ constexpr std::uint64_t most_submitted = 16384; // cases: a few MiB of what fill
 constexpr std::uint32_t first_waves = 6;        // before it is known how long they take
 constexpr double submit_seconds = 0.025; // of a burst's parts, so that the host draws while the device runs
 constexpr int most_halvings = 6;         // of the memory, where the device has less
+constexpr std::chrono::seconds compile_limit = std::chrono::minutes(5);
 
-double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+// The GPU for which there is machine code beside PTX.
+constexpr const char *machine = "sm_90", *virtual_machine = "compute_90";
 
 std::string op_of(const Manifest& manifest) {
   if (!is_user_operator(manifest.op)) return manifest.op;
@@ -63,35 +65,64 @@ struct Part {
 
 } // namespace
 
-Result<std::unique_ptr<Screen>> Screen::create(Kernel& kernel, const ScreenOptions& options) {
+std::unique_ptr<Screen> Screen::create(Kernel& kernel, const ScreenOptions& options) {
   auto* device = dynamic_cast<BatchDevice*>(&kernel.device());
   if (device == nullptr) return nullptr;
   std::unique_ptr<Screen> screen(new Screen(kernel));
   screen->device_ = device;
   screen->options_ = options;
-  ASSAY_TRY(const PtxSource source, fill_source(options.cache_dir));
-  ASSAY_TRY(screen->fill_, kernel.device().load(source));
+  screen->arch_ = device->machine() == machine ? machine : virtual_machine;
   return screen;
 }
 
-Result<const Screen::Judge*> Screen::judge(Pass pass, DType dtype) {
-  auto found = judges_.find({pass, dtype});
-  if (found == judges_.end()) {
-    const auto make = [&]() -> Result<Judge> {
-      Judge made;
-      ASSAY_TRY(made.source, judging_source({op_of(kernel_.manifest()), pass, dtype}, options_.cache_dir));
-      ASSAY_TRY(made.program, kernel_.device().load(made.source));
-      return made;
-    };
-    found = judges_.emplace(std::pair(pass, dtype), make()).first;
+Judging Screen::judging(const Kind& kind) const {
+  return {.op = op_of(kernel_.manifest()), .pass = kind.first, .dtype = kind.second, .arch = arch_};
+}
+
+// The child leaves programs in the cache, where they are found when they are asked for.
+bool Screen::ready(Pass pass, DType dtype) {
+  const Kind kind(pass, dtype);
+  if (compiling_) {
+    const auto ended = ahead_.ended(compile_limit);
+    if (!ended) return judges_.contains(kind) || compiled_.contains(kind);
+    if (*ended)
+      compiled_.insert(*compiling_);
+    else
+      judges_.emplace(*compiling_, std::unexpected(ended->error()));
+    compiling_.reset();
   }
-  if (!found->second) return std::unexpected(found->second.error());
-  return &*found->second;
+  if (!options_.ahead || judges_.contains(kind) || compiled_.contains(kind)) return true;
+  compiling_ = kind;
+  ahead_.start([&]() -> Result<void> {
+    ASSAY_TRY_VOID(fill_source(options_.cache_dir, arch_));
+    ASSAY_TRY_VOID(judging_source(judging(kind), options_.cache_dir));
+    return {};
+  });
+  return false;
+}
+
+Result<Screen::Judge> Screen::make_judge(const Kind& kind) {
+  if (fill_ == nullptr) {
+    ASSAY_TRY(const PtxSource source, fill_source(options_.cache_dir, arch_));
+    ASSAY_TRY(fill_, kernel_.device().load(source));
+  }
+  Judge made;
+  ASSAY_TRY(made.source, judging_source(judging(kind), options_.cache_dir));
+  ASSAY_TRY(made.program, kernel_.device().load(made.source));
+  return made;
+}
+
+// Without its program the cases are for the host alone, whatever stands in the way.
+Result<const Screen::Judge*> Screen::judge(const Kind& kind) {
+  auto found = judges_.find(kind);
+  if (found == judges_.end()) found = judges_.emplace(kind, make_judge(kind)).first;
+  if (found->second) return &*found->second;
+  return user_error({}, "{}", to_string(found->second.error()));
 }
 
 Result<Screen::Opened> Screen::open(const Case& test_case) {
   ASSAY_TRY(const Plan plan, kernel_.plan(test_case));
-  ASSAY_TRY(const Judge* judge_program, judge(plan.pass, plan.dtype));
+  ASSAY_TRY(const Judge* judge_program, judge({plan.pass, plan.dtype}));
   auto layout = slot_layout(plan, test_case);
   if (!layout) return user_error({}, "more tensors, dims or elements than the screen is told of");
   Opened opened;

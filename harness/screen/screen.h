@@ -3,17 +3,21 @@
 // (run/judge.h; recheck.h says how much of it).
 #pragma once
 
+#include "harness/base/background_process.h"
 #include "harness/compile/compile_cache.h"
 #include "harness/device/batch.h"
 #include "harness/run/kernel.h"
 #include "harness/screen/burst.h"
 #include "harness/screen/burst_batch.h"
+#include "harness/screen/source.h"
 
 #include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -25,6 +29,7 @@ struct ScreenOptions {
   std::filesystem::path cache_dir = default_cache_dir();
   std::uint64_t wave_bytes = std::uint64_t{5} << 29; // of the device; a few waves are under way at once
   std::uint32_t wave_cases = 128; // the graph of a wave is soon made, and a few waves fill a GPU
+  bool ahead = false;             // programs are compiled by a child of this process while ready() says no
 };
 
 struct BurstRequest {
@@ -36,8 +41,12 @@ struct BurstRequest {
 
 class Screen {
  public:
-  // Null: the kernel's device runs no batches. Environment error: no NVRTC. `kernel` must outlive the screen.
-  static Result<std::unique_ptr<Screen>> create(Kernel& kernel, const ScreenOptions& options = {});
+  // Null: the kernel's device runs no batches. `kernel` must outlive the screen.
+  static std::unique_ptr<Screen> create(Kernel& kernel, const ScreenOptions& options = {});
+
+  // False: the programs for cases of this pass and type are being compiled; a burst would wait for them. To
+  // be asked often: it is by this that the next ones are begun with.
+  bool ready(Pass pass, DType dtype);
 
   // Runs the case and its neighbours. parent: legal, and one that Kernel::plan takes. User error: cases of
   // this plan cannot be screened, and why. Environment error: the device's.
@@ -62,8 +71,12 @@ class Screen {
     std::vector<std::size_t> inputs; // of each filled tensor its place in Case::inputs
   };
 
+  using Kind = std::pair<Pass, DType>;
+
   explicit Screen(Kernel& kernel) : kernel_(kernel) {}
-  Result<const Judge*> judge(Pass pass, DType dtype);
+  Judging judging(const Kind& kind) const;
+  Result<Judge> make_judge(const Kind& kind);
+  Result<const Judge*> judge(const Kind& kind);
   Result<Opened> open(const Case& test_case);
   std::vector<ScreenedCase> screened(const Opened& opened, const BatchOutcome& outcome) const;
 
@@ -71,7 +84,11 @@ class Screen {
   BatchDevice* device_ = nullptr;
   ScreenOptions options_;
   std::shared_ptr<Program> fill_;
-  std::map<std::pair<Pass, DType>, Result<Judge>> judges_;
+  std::map<Kind, Result<Judge>> judges_;
+  std::string arch_; // that programs are compiled for
+  BackgroundProcess ahead_;
+  std::optional<Kind> compiling_;           // by that process
+  std::set<Kind> compiled_;                 // by it, and not loaded yet
   std::array<double, 64> seconds_a_case_{}; // by the slot's size in bits, as measured last; 0: not yet
 };
 

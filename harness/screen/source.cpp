@@ -83,6 +83,7 @@ Result<PtxSource> judging_source(const Judging& judging, const fs::path& cache_d
   request.headers = headers_of(std::move(texts));
   request.names = {screen::judge_entry};
   request.options = {"-std=c++20", "-fmad=false", "-default-device", "-w"};
+  request.arch = judging.arch;
   return compile(request, cache_dir, report);
 }
 

@@ -15,8 +15,9 @@ namespace assay {
 struct Judging {
   std::string op; // a built-in operator's name, or the path of a user's header: ".../my_op.h"
   Pass pass = Pass::forward;
-  DType dtype = DType::f32;  // T
-  bool keeps_golden = false; // scratch also holds each golden value and its magnitude (for tests)
+  DType dtype = DType::f32;        // T
+  bool keeps_golden = false;       // scratch also holds each golden value and its magnitude (for tests)
+  std::string arch = "compute_90"; // as of CompileRequest
 };
 
 // Entry: screen::judge_entry. Errors: environment, no NVRTC; user, the formula does not compile for a GPU, or

@@ -6,6 +6,7 @@
 #include "fuzz/bursts.h"
 #include "fuzz/open_device.h"
 #include "harness/base/child_process.h"
+#include "harness/base/since.h"
 #include "harness/run/judge.h"
 #include "harness/screen/recheck.h"
 #include "harness/screen/screen.h"
@@ -22,8 +23,6 @@ namespace assay {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 template <class T> T value_or_exit(Result<T> result) {
   if (result) return *std::move(result);
@@ -192,7 +191,7 @@ int main(int argc, char** argv) {
   KernelOptions options;
   options.element_budget = std::int64_t{1} << 22;
   const auto kernel = value_or_exit(Kernel::load(manifest, *device, options));
-  const auto screen = value_or_exit(Screen::create(*kernel));
+  const auto screen = Screen::create(*kernel);
   fmt::print("{} on {}\n", manifest, device->name());
   if (!screen) {
     fmt::print("this device has no screen\n");

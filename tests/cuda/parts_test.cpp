@@ -1,6 +1,6 @@
 // The CUDA device's small parts: what PTX says of a program, the compiler's log, the cubin cache, faults.
 #include "harness/base/files.h"
-#include "harness/device/cuda/cubin_cache.h"
+#include "harness/compile/cubin_cache.h"
 #include "harness/device/cuda/fault.h"
 #include "harness/device/cuda/program.h"
 #include "tests/support/temporary_folder.h"
@@ -48,20 +48,20 @@ class CubinCache : public ::testing::Test {
 };
 
 TEST_F(CubinCache, GivesBackWhatWasStoredUnderItsKeyAlone) {
-  const std::string key = cubin_key("ptx", 9, 0, 13000);
+  const std::string key = cubin_key("ptx", "sm_90", 13000);
   const std::string cubin("\0\x7f\nELF", 6);
   EXPECT_FALSE(cubin_cache(dir).load(key));
   cubin_cache(dir).store(key, cubin);
   EXPECT_EQ(cubin_cache(dir).load(key), cubin);
   for (const std::string& other :
-       {cubin_key("ptx ", 9, 0, 13000), cubin_key("ptx", 8, 0, 13000), cubin_key("ptx", 9, 0, 12080)}) {
+       {cubin_key("ptx ", "sm_90", 13000), cubin_key("ptx", "sm_80", 13000), cubin_key("ptx", "sm_90", 12080)}) {
     EXPECT_NE(other, key);
     EXPECT_FALSE(cubin_cache(dir).load(other));
   }
 }
 
 TEST_F(CubinCache, ADamagedFileIsAMiss) {
-  const std::string key = cubin_key("ptx", 9, 0, 13000);
+  const std::string key = cubin_key("ptx", "sm_90", 13000);
   cubin_cache(dir).store(key, "cubin");
   auto text = read_file(cubin_cache(dir).file_of(key));
   ASSERT_TRUE(text);

@@ -98,7 +98,7 @@ TEST(BurstLaunches, ATrapLosesItsBatchAndIsFoundAgain) {
       relu_with(folder, "if (i < n) { if (x[i] > 1e20f) __trap(); y[i] = x[i] < 0 ? 0 : x[i]; }"), 64);
   const CaseSpace space = screened.space(DType::f32, Pass::forward, {{"n", 70}});
   const Case parent = screened.plain(space, Pass::forward);
-  const auto bursts = value_of(Bursts::create(*screened.kernel, {.wave_cases = 64}));
+  const auto bursts = Bursts::create(*screened.kernel, {.wave_cases = 64});
   const Judgement judgement = value_of(judge(*screened.kernel, parent));
   std::size_t trapped = 0;
   std::uint64_t lost = 0;
@@ -119,8 +119,8 @@ TEST(BurstLaunches, ATrapLosesItsBatchAndIsFoundAgain) {
 TEST(Bursts, ADeviceWithoutBatchesHasNone) {
   const auto device = value_of(make_cpu_device());
   const auto kernel = value_of(Kernel::load(ASSAY_KERNELS "/relu/kernel.toml", *device));
-  EXPECT_EQ(value_of(Screen::create(*kernel)), nullptr);
-  EXPECT_EQ(value_of(Bursts::create(*kernel)), nullptr);
+  EXPECT_EQ(Screen::create(*kernel), nullptr);
+  EXPECT_EQ(Bursts::create(*kernel), nullptr);
 }
 
 // Cases that are all flagged alike: few are judged, the others count as what they are.
@@ -129,7 +129,7 @@ TEST(Bursts, OfManyFlaggedAlikeAFewAreJudgedAndTheOthersDoNotCount) {
   ScreenedKernel screened(relu_with(folder, "if (i < n) y[i] = x[i] < 0 ? 0 : x[i] + 1;"), 32);
   const CaseSpace space = screened.space(DType::f32, Pass::forward, {{"n", 70}});
   const Case parent = screened.plain(space, Pass::forward);
-  const auto bursts = value_of(Bursts::create(*screened.kernel, {.wave_cases = 32}));
+  const auto bursts = Bursts::create(*screened.kernel, {.wave_cases = 32});
   std::uint64_t judged = 0;
   const auto summary = value_of(bursts->after(
       parent, value_of(judge(*screened.kernel, parent)), 1000, space, 31, [&](const Case& neighbour) {
@@ -150,7 +150,7 @@ TEST(Bursts, TakeNoMoreTimeThanTheirShare) {
   const CaseSpace space = screened.space(DType::f32, Pass::forward, {{"n", 70}});
   const Case parent = screened.plain(space, Pass::forward);
   const Judgement judgement = value_of(judge(*screened.kernel, parent));
-  const auto bursts = value_of(Bursts::create(*screened.kernel, {.wave_cases = 4}));
+  const auto bursts = Bursts::create(*screened.kernel, {.wave_cases = 4});
   const auto next = [&](double seconds) {
     return value_of(bursts->after(parent, judgement, seconds, space, 3,
                                   [&](const Case& neighbour) {
@@ -179,7 +179,7 @@ class BlindBatch : public testing::CpuBatch {
 
 std::optional<Disagreement> looked_at(BlindBatch& device, const std::string& manifest, bool sees_again) {
   const auto kernel = value_of(Kernel::load(manifest, device));
-  const auto screen = value_of(Screen::create(*kernel, {.wave_cases = 8}));
+  const auto screen = Screen::create(*kernel, {.wave_cases = 8});
   const Case parent = value_of(repair(Case{}, kernel->space()));
   const Burst burst =
       value_of(screen->burst(parent, kernel->space(), {.seed = 1, .seconds = 1000, .most = 7}));

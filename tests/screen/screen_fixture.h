@@ -24,7 +24,7 @@ struct ScreenedKernel {
       : kernel(value_of(Kernel::load(manifest, device))) {
     ScreenOptions options;
     options.wave_cases = wave_cases;
-    screen = value_of(Screen::create(*kernel, options));
+    screen = Screen::create(*kernel, options);
   }
 
   // Of one type and pass, every dim as given or small.

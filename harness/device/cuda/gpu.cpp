@@ -1,9 +1,9 @@
 #include "harness/device/cuda/gpu.h"
 
 #include "harness/base/hash.h"
+#include "harness/compile/cubin_cache.h"
 #include "harness/compile/ptx_entries.h"
 #include "harness/device/cuda/coverage.h"
-#include "harness/device/cuda/cubin_cache.h"
 
 namespace assay::cuda {
 
@@ -20,6 +20,10 @@ Result<void> Gpu::open() {
 std::string Gpu::name() const {
   return fmt::format("cuda:{} ({}, driver CUDA {}.{})", options_.ordinal, facts_.name.data(),
                      facts_.driver / 1000, facts_.driver % 1000 / 10);
+}
+
+std::string Gpu::machine() const {
+  return fmt::format("sm_{}{}", facts_.compute_major, facts_.compute_minor);
 }
 
 Result<void> Gpu::ensure_server() {
@@ -62,9 +66,11 @@ Result<std::string> Gpu::compile(const PtxSource& source) {
 
 Result<Gpu::Compiled> Gpu::compile_cached(const PtxSource& source, bool read_cache) {
   const ContentCache cache = cubin_cache(options_.cache_dir);
-  const std::string key = cubin_key(source.text, facts_.compute_major, facts_.compute_minor, facts_.driver);
-  if (read_cache)
-    if (auto cubin = cache.load(key)) return Compiled{*std::move(cubin), true};
+  const std::string key = cubin_key(source.text, machine(), facts_.driver);
+  for (const std::string& made : {key, cubin_key(source.text, machine(), 0)}) {
+    if (!read_cache) break;
+    if (auto cubin = cache.load(made)) return Compiled{*std::move(cubin), true};
+  }
   ASSAY_TRY(std::string cubin, compile(source));
   cache.store(key, cubin);
   return Compiled{std::move(cubin), false};

@@ -29,6 +29,7 @@ class Gpu {
   bool running() const { return server_.running(); }
   unsigned starts() const { return starts_; } // of processes so far: what an older one held is gone
   std::string name() const;
+  std::string machine() const; // "sm_90"
   LaunchLimits limits() const;
   const SharedMemory& memory() const { return memory_; }
 

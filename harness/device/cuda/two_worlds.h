@@ -60,6 +60,7 @@ class CudaDevice final : public Device,
                                             int repeats) override;
   Result<double> copy_bandwidth() override { return gpu_.copy_bandwidth(); }
   Result<Outcome> replay_in_graph(Program& program, std::span<const LaunchSpec> launches) override;
+  std::string machine() const override { return gpu_.machine(); }
   Result<void> open_batch(const Batch& batch) override;
   Result<void> submit(std::span<const std::byte> given, std::size_t cases, bool timed) override;
   Result<BatchOutcome> collect() override;
