@@ -13,7 +13,8 @@ namespace assay {
 
 inline constexpr int fill_rank = 8, fill_tensors = 12, fill_regions = 64;
 inline constexpr std::int64_t longest_sorted_line =
-    8192; // elements, of at most 4 bytes: 32 KiB of shared memory
+    8192; // elements, of at most 4 bytes: 33 KiB of shared memory
+constexpr std::int64_t sort_bytes(std::int64_t line_length) { return 4 * (line_length + line_length / 32); }
 
 // An input of every case of the burst.
 struct FillTensor {

@@ -89,7 +89,8 @@ class Builder {
         std::ranges::find(case_.dims, domain.limit, &std::pair<std::string, std::int64_t>::first);
     if (limit != case_.dims.end()) tensor.domain.limit = limit->second;
     if (tensor.storage.bytes <= 4 && tensor.line_length <= longest_sorted_line)
-      layout_.sort_bytes = std::max(layout_.sort_bytes, static_cast<std::size_t>(4 * tensor.line_length));
+      layout_.sort_bytes =
+          std::max(layout_.sort_bytes, static_cast<std::size_t>(sort_bytes(tensor.line_length)));
   }
 
   SlotLayout& layout() { return layout_; }

@@ -105,37 +105,90 @@ __device__ inline std::uint64_t from_sort_key(const StorageRule& type, std::uint
   return key & sign ? key ^ sign : ~key & (sign | (sign - 1));
 }
 
-// Batcher's bitonic sort, every comparison upwards, so that places beyond the end need not exist.
-__device__ inline void sort_shared(std::uint32_t* keys, std::uint32_t count) {
-  std::uint32_t padded = 1;
-  while (padded < count) padded *= 2;
-  for (std::uint32_t size = 2; size <= padded; size *= 2)
-    for (std::uint32_t gap = size / 2; gap > 0; gap /= 2) {
-      const bool mirrored = gap == size / 2;
-      for (std::uint32_t pair = threadIdx.x; pair < padded / 2; pair += blockDim.x) {
-        const std::uint32_t low = pair / gap * 2 * gap + pair % gap;
-        const std::uint32_t high = mirrored ? low + 2 * (gap - pair % gap) - 1 : low + gap;
-        if (high < count && keys[high] < keys[low]) {
-          const std::uint32_t held = keys[low];
-          keys[low] = keys[high];
-          keys[high] = held;
-        }
+// Keys in shared memory, with one place left free after each 32, so that neither neighbours nor every eighth
+// meet in one bank. What lies beyond the last is larger than all.
+struct Keys {
+  std::uint32_t* keys;
+  std::uint32_t count;
+
+  __device__ std::uint32_t& at(std::uint32_t i) const { return keys[i + (i >> 5)]; }
+  __device__ std::uint32_t get(std::uint32_t i) const { return i < count ? at(i) : 0xffffffff; }
+  __device__ void put(std::uint32_t i, std::uint32_t key) const {
+    if (i < count) at(i) = key;
+  }
+};
+
+__device__ inline void exchange(std::uint32_t& low, std::uint32_t& high) {
+  const std::uint32_t least = low < high ? low : high;
+  high = low < high ? high : low;
+  low = least;
+}
+
+// Of a bitonic sort, every comparison upwards, `levels` steps at once, whose smallest gap is 1 << shift: each
+// thread takes the 1 << levels keys that these steps compare with each other. mirrored: they are the first
+// ones of a merge, where a block's second half is met from its end.
+template <int levels, bool mirrored>
+__device__ inline void merge_steps(const Keys& keys, int shift, std::uint32_t groups) {
+  constexpr std::uint32_t size = 1u << levels, half = size / 2;
+  const std::uint32_t below = (1u << shift) - 1;
+  for (std::uint32_t group = threadIdx.x; group < groups; group += blockDim.x) {
+    const std::uint32_t first = ((group & ~below) << levels) + (group & below);
+    if (first >= keys.count) continue; // then all of them are beyond the last
+    const std::uint32_t mirror = ((group & ~below) << levels) + (size << shift) - 1 - (group & below);
+    const auto place = [&](std::uint32_t k) {
+      return mirrored && k >= half ? mirror - ((k - half) << shift) : first + (k << shift);
+    };
+    std::uint32_t key[size];
+#pragma unroll
+    for (std::uint32_t k = 0; k < size; ++k) key[k] = keys.get(place(k));
+#pragma unroll
+    for (std::uint32_t gap = half; gap > 0; gap /= 2)
+#pragma unroll
+      for (std::uint32_t k = 0; k < size; ++k) {
+        if ((k & gap) != 0) continue;
+        if (mirrored && k >= half)
+          exchange(key[k + gap], key[k]); // the second half, from its end
+        else
+          exchange(key[k], key[k + gap]);
       }
-      __syncthreads();
+#pragma unroll
+    for (std::uint32_t k = 0; k < size; ++k) keys.put(place(k), key[k]);
+  }
+  __syncthreads();
+}
+template <bool mirrored>
+__device__ inline void merge_steps(int levels, const Keys& keys, int shift, std::uint32_t padded) {
+  if (levels == 1) merge_steps<1, mirrored>(keys, shift, padded >> 1);
+  if (levels == 2) merge_steps<2, mirrored>(keys, shift, padded >> 2);
+  if (levels == 3) merge_steps<3, mirrored>(keys, shift, padded >> 3);
+}
+
+// Batcher's bitonic sort, three steps between two barriers.
+__device__ inline void sort_shared(const Keys& keys) {
+  int bits = 0;
+  while ((1u << bits) < keys.count) ++bits;
+  for (int merge = 1; merge <= bits; ++merge) {
+    int left = merge, levels = left < 3 ? left : 3;
+    merge_steps<true>(levels, keys, left -= levels, 1u << bits);
+    for (; left > 0; left -= levels) {
+      levels = left < 3 ? left : 3;
+      merge_steps<false>(levels, keys, left - levels, 1u << bits);
     }
+  }
 }
 
 __device__ inline void sort_line(const FillTensor& tensor, std::int64_t line, bool descending,
-                                 unsigned char* slot, std::uint32_t* keys) {
+                                 unsigned char* slot, std::uint32_t* memory) {
   const auto count = static_cast<std::uint32_t>(tensor.line_length);
+  const Keys keys{memory, count};
   const std::int64_t first = line * tensor.line_length;
   for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x)
-    keys[i] = sort_key(tensor.storage, get(slot + place_of(tensor, first + i), tensor.storage.bytes));
+    keys.at(i) = sort_key(tensor.storage, get(slot + place_of(tensor, first + i), tensor.storage.bytes));
   __syncthreads();
-  sort_shared(keys, count);
+  sort_shared(keys);
   for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x)
     put(slot + place_of(tensor, first + i), tensor.storage.bytes,
-        from_sort_key(tensor.storage, keys[descending ? count - 1 - i : i]));
+        from_sort_key(tensor.storage, keys.at(descending ? count - 1 - i : i)));
   __syncthreads();
 }
 
@@ -191,7 +244,7 @@ extern "C" __global__ void assay_fill(const FillPlan* plan, const FillInput* giv
 }
 
 // What needs whole lines, or comes last: sorting, single elements, rows too small to quantize. Dynamic shared
-// memory: 4 bytes for each element of the longest line, where kinds are sorted.
+// memory where kinds are sorted: sort_bytes (fill_layout.h) of the longest line.
 extern "C" __global__ void assay_settle(const FillPlan* plan, const FillInput* given, unsigned char* slots,
                                         std::uint64_t slot_bytes, std::uint32_t cases) {
   extern __shared__ std::uint32_t keys[];
