@@ -37,6 +37,14 @@ long peak_megabytes() {
   return usage.ru_maxrss >> 10;
 }
 
+// What a worker that ended of itself said last.
+Error told_by(const fs::path& log, int code) {
+  std::string why = last_log_line(log);
+  for (const std::string_view speaker : {"assay-fuzz: ", "assay: "})
+    if (why.starts_with(speaker)) why.erase(0, speaker.size());
+  return {code == exit_code(ErrorKind::user) ? ErrorKind::user : ErrorKind::environment, std::move(why), {}};
+}
+
 std::uint64_t nanoseconds(double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); }
 
 } // namespace
@@ -341,12 +349,10 @@ Result<void> KernelCampaign::after_end(Worker& worker, const Ended& ended) {
                                              worker.status->trouble.data()),
                                  {}});
   const bool false_start = worker.status->cases == worker.cases_at_start && worker.status->running == 0;
-  if (false_start && !ended.by_signal && (ended.code == 2 || ended.code == 4)) {
-    std::string why = last_log_line(worker.log_path);
-    if (constexpr std::string_view speaker = "assay-fuzz: "; why.starts_with(speaker))
-      why.erase(0, speaker.size());
-    summary_.usable = std::unexpected(
-        Error{ended.code == 2 ? ErrorKind::user : ErrorKind::environment, std::move(why), {}});
+  // Bad input may also show in the middle of a case: an operator of the user's that crashes. That is no
+  // case's fault, and would come again.
+  if (!ended.by_signal && (ended.code == 2 || (false_start && ended.code == 4))) {
+    summary_.usable = std::unexpected(told_by(worker.log_path, ended.code));
     if (options_->kernels.size() == 1) return summary_.usable;
     console_->note(fmt::format("assay: {} is left out: {}", kernel_->name, summary_.usable.error().message));
     return {};
@@ -403,7 +409,9 @@ void KernelCampaign::reap(bool late, bool at_once) {
     if (const auto ended = worker.process->poll()) {
       worker.process.reset();
       // Where the kernel cannot be tried, all of its workers end for that reason.
-      if (*ended != Ended{} && ended->code != cannot_store && summary_.usable)
+      if (summary_.usable && *ended == Ended{false, exit_code(ErrorKind::user)})
+        summary_.usable = std::unexpected(told_by(worker.log_path, ended->code));
+      else if (*ended != Ended{} && ended->code != cannot_store && summary_.usable)
         record_crash(worker, describe(*ended));
     } else if (late || at_once) {
       if (late)

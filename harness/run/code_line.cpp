@@ -25,7 +25,7 @@ CodeLine parse(std::string_view text) {
   if (column == 0 || column == std::string_view::npos) return {};
   const std::size_t row = text.rfind(':', column - 1);
   if (row == std::string_view::npos) return {};
-  CodeLine found{fs::path(text.substr(0, row)), 0};
+  CodeLine found{fs::path(text.substr(0, row)).lexically_normal(), 0};
   std::from_chars(text.data() + row + 1, text.data() + column, found.line);
   return found;
 }

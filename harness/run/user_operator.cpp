@@ -81,9 +81,8 @@ Place place_of(const fs::path& header, std::string_view text, const std::string&
   return {header.string(), 1 + static_cast<int>(std::ranges::count(text.substr(0, at), '\n')), 0};
 }
 
-// The library in this process. Its code runs here for the first time: initialisers of the header's variables.
+// The library in this process. Its code runs: initialisers of the header's variables, its declarations.
 Result<CompiledOperator> open(const UserCode& code) {
-  const OperatorGuard guard(code, nullptr, nullptr, first_limit);
   void* handle = ::dlopen(code.library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return internal_error("{}", ::dlerror());
   const auto entry = reinterpret_cast<CompiledOperatorEntry>(::dlsym(handle, "assay_operator"));
@@ -99,7 +98,11 @@ Result<CompiledOperator> open(const UserCode& code) {
 
 // What its declarations and formulas show of it, in whatever process this is.
 Result<void> examine(const UserCode& code, std::string_view text) {
-  ASSAY_TRY(const CompiledOperator compiled, open(code));
+  const auto opened = [&] {
+    const OperatorGuard guard(code, nullptr, nullptr, first_limit);
+    return open(code);
+  };
+  ASSAY_TRY(const CompiledOperator compiled, opened());
   if (compiled.fault)
     return user_error(place_of(code.header, text, compiled.fault->word), "{}", compiled.fault->message);
   if (compiled.op->info().name != code.header.stem().string())
@@ -195,7 +198,7 @@ Result<const Op*> load(const fs::path& header, const fs::path& cache_dir) {
 
   const UserCode code{header, fs::absolute(*library), symbolizer_beside(request.compiler)};
   ASSAY_TRY_VOID(try_apart(code, *text));
-  ASSAY_TRY(const CompiledOperator compiled, open(code));
+  ASSAY_TRY(const CompiledOperator compiled, open(code));       // not guarded: it went well in the child
   return new GuardedOp(*compiled.op, code, evaluation_limit()); // as long as the process, as the library
 }
 
