@@ -2,6 +2,7 @@
 #include "harness/base/files.h"
 #include "harness/compile/compile.h"
 #include "harness/compile/compile_cache.h"
+#include "harness/compile/cubin_cache.h"
 #include "tests/support/temporary_folder.h"
 
 #include <gmock/gmock.h>
@@ -58,6 +59,21 @@ TEST_F(Cache, TheSecondTimeHitsAndGivesTheSame) {
   EXPECT_EQ(last.entries, first.entries);
   EXPECT_EQ(last_log, first_log);
   EXPECT_THAT(last_log, testing::HasSubstr("unused"));
+}
+
+TEST_F(Cache, ForARealArchitectureThePtxIsTheSameAndMachineCodeLiesBesideIt) {
+  const auto machine_code = [&] {
+    return cubin_cache(folder.path() / "cache").load(cubin_key(last.text, "sm_90", 0));
+  };
+  EXPECT_FALSE(hits());
+  const std::string text = last.text;
+  EXPECT_FALSE(machine_code());
+  request.arch = "sm_90";
+  EXPECT_FALSE(hits());
+  EXPECT_EQ(last.text, text);
+  ASSERT_TRUE(machine_code());
+  EXPECT_TRUE(machine_code()->starts_with("\x7f"
+                                          "ELF"));
 }
 
 TEST_F(Cache, WhateverMattersMisses) {

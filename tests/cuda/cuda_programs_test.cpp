@@ -1,5 +1,6 @@
 // The CUDA device over a driver of C++ functions: programs and their modules over many cases, whole cases,
 // counters, and what can go wrong before a kernel runs.
+#include "harness/compile/cubin_cache.h"
 #include "tests/cuda/cuda_device_fixture.h"
 
 namespace assay {
@@ -189,6 +190,17 @@ TEST_F(CudaDeviceTest, WorkersShareTheGpusOut) {
   EXPECT_EQ(testing::fake_counts().compiled, 1); // alike GPUs share the cache
   EXPECT_EQ(gpu_of_worker(3, 1), 0);
   EXPECT_EQ(gpu_of_worker(5, 4), 1);
+}
+
+TEST_F(CudaDeviceTest, MachineCodeThatIsThereAlreadyIsNotMadeByTheDriver) {
+  kernel([](const FakeGpuLaunch& l) { return doubles(l), 0; });
+  cubin_cache(folder.path()).store(cubin_key(ptx, "sm_90", 0), ptx + std::string(1, '\0'));
+  open();
+  EXPECT_EQ(testing::fake_counts().compiled, 0);
+  cubin_cache(folder.path()).store(cubin_key(ptx, "sm_90", 0), "rubbish"); // is made anew
+  device.reset();
+  open();
+  EXPECT_EQ(testing::fake_counts().compiled, 1);
 }
 
 TEST_F(CudaDeviceTest, AGpuThatIsNotThere) {
