@@ -81,12 +81,15 @@ Result<void> replace_file(const fs::path& path, std::string_view bytes) {
 
 Result<std::string> read_file(const fs::path& path, std::size_t max_bytes) {
   const Place place{path.string()};
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)); // a pipe would wait
-  if (!file) return user_error(place, "cannot be opened: {}", std::strerror(errno));
   struct stat status{};
-  if (::fstat(file.get(), &status) != 0) return user_error(place, "cannot be read: {}", std::strerror(errno));
+  if (::stat(path.c_str(), &status) != 0)
+    return user_error(place, "cannot be opened: {}", std::strerror(errno));
   if (S_ISDIR(status.st_mode)) return user_error(place, "is a folder, where a file was expected");
-  if (!S_ISREG(status.st_mode)) return user_error(place, "is not a regular file");
+  if (!S_ISREG(status.st_mode)) return user_error(place, "is not a regular file"); // opening may have effects
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // it may be one by now
+  if (!file) return user_error(place, "cannot be opened: {}", std::strerror(errno));
+  if (::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode))
+    return user_error(place, "is not a regular file");
 
   std::string bytes;
   char block[1 << 16];

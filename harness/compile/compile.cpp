@@ -149,6 +149,7 @@ Result<PtxSource> compile(const CompileRequest& request, const fs::path& cache_d
   const Result<NvrtcLibrary>& library = nvrtc();
   if (!library) return std::unexpected(library.error());
   const Job job = prepare(request, *library);
+  if (job.scan.no_file) return std::unexpected(*job.scan.no_file);
   const bool cacheable = !cache_dir.empty() && !job.scan.computed;
   const std::string key = cacheable ? cache_key(request, *library, job) : std::string();
 

@@ -24,14 +24,12 @@ std::string stamp(const fs::path& file) {
                      fs::last_write_time(file, error).time_since_epoch().count());
 }
 
-std::string key_of(const HostLibraryRequest& request) {
+std::string key_of(const HostLibraryRequest& request, const IncludeScan& scan) {
   std::string all = "assay-host 1\n" + stamp(request.compiler);
   for (const std::string& option : request.options) all += option + "\n";
   for (const fs::path& archive : request.archives) all += stamp(archive);
-  const std::string text = request.header_text + "\n" + request.text;
-  all += request.header.string() + "\n" + text;
-  for (const IncludedFile& file : scan_includes(request.header, text, request.include_dirs).files)
-    all += file.path.string() + "\n" + file.text;
+  all += request.header.string() + "\n" + request.header_text + "\n" + request.text;
+  for (const IncludedFile& file : scan.files) all += file.path.string() + "\n" + file.text;
   return content_hash(all);
 }
 
@@ -87,7 +85,10 @@ Error host_error(const std::string& log, const fs::path& header) {
 
 Result<fs::path> host_library(const HostLibraryRequest& request, const fs::path& cache_dir) {
   const fs::path folder = (cache_dir.empty() ? fs::temp_directory_path() : cache_dir) / "operators";
-  fs::path library = folder / (key_of(request) + ".so");
+  const IncludeScan scan =
+      scan_includes(request.header, request.header_text + "\n" + request.text, request.include_dirs);
+  if (scan.no_file) return std::unexpected(*scan.no_file);
+  fs::path library = folder / (key_of(request, scan) + ".so");
   std::error_code error;
   if (fs::is_regular_file(library, error)) return library;
   if (::access(request.compiler.c_str(), X_OK) != 0)

@@ -3,6 +3,7 @@
 #include "harness/base/files.h"
 #include "harness/base/hash.h"
 
+#include <algorithm>
 #include <cctype>
 
 namespace assay {
@@ -89,6 +90,17 @@ void take_has_includes(std::string_view line, std::vector<IncludeName>& names, b
   }
 }
 
+bool is_device_or_pipe(const fs::file_status& status) {
+  return fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status);
+}
+
+Error no_file(const fs::path& file, std::string_view text, const std::string& name) {
+  const std::size_t at = std::min(text.find(name), text.size());
+  const auto line = 1 + std::ranges::count(text.substr(0, at), '\n');
+  return {ErrorKind::user, one_line(fmt::format("includes {}, which is not a regular file", name)),
+          Place{file.string(), static_cast<int>(line), 0}};
+}
+
 } // namespace
 
 std::vector<IncludeName> includes_of(std::string_view text, bool& computed) {
@@ -113,14 +125,17 @@ std::vector<IncludeName> includes_of(std::string_view text, bool& computed) {
 IncludeScan scan_includes(const fs::path& source, std::string_view text, const std::vector<fs::path>& dirs) {
   IncludeScan scan;
   std::set<fs::path> seen;
-  const auto visit = [&](const fs::path& folder, std::string_view content) {
+  const auto visit = [&](const fs::path& file, std::string_view content) {
+    const fs::path folder = file.parent_path();
     for (const IncludeName& include : includes_of(content, scan.computed)) {
       std::vector<fs::path> places = dirs;
       if (include.quoted) places.insert(places.begin(), folder);
       for (const fs::path& place : places) {
         const fs::path candidate = place / include.name;
         std::error_code error;
-        if (!fs::is_regular_file(candidate, error)) continue;
+        const fs::file_status status = fs::status(candidate, error);
+        if (is_device_or_pipe(status) && !scan.no_file) scan.no_file = no_file(file, content, include.name);
+        if (!fs::is_regular_file(status)) continue;
         scan.names.insert(include.name);
         if (!seen.insert(candidate.lexically_normal()).second) break;
         if (Result<std::string> read = read_file(candidate))
@@ -129,11 +144,10 @@ IncludeScan scan_includes(const fs::path& source, std::string_view text, const s
       }
     }
   };
-  visit(source.parent_path(), text);
+  visit(source, text);
   for (std::size_t i = 0; i < scan.files.size(); ++i) { // grows while it is walked
-    const fs::path folder = scan.files[i].path.parent_path();
-    const std::string content = scan.files[i].text;
-    visit(folder, content);
+    const IncludedFile file = scan.files[i];
+    visit(file.path, file.text);
   }
   return scan;
 }

@@ -5,7 +5,10 @@
 // reports.
 #pragma once
 
+#include "harness/base/error.h"
+
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -22,6 +25,8 @@ struct IncludeScan {
   std::vector<IncludedFile> files; // each once, in the order in which they are met
   std::set<std::string> names;     // every name included that is one of `files`, as written
   bool computed = false;           // #include MACRO or #include_next: what it reads is not known
+  std::optional<Error> no_file; // a user error at the first #include of a device or a pipe, which a compiler
+                                // would read for ever
 };
 
 // One name in a text: "own.h" (quoted) or <own.h>.

@@ -2,7 +2,11 @@
 #include "harness/compile/compile.h"
 #include "tests/support/temporary_folder.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <sys/stat.h>
 
 namespace assay {
 namespace {
@@ -143,6 +147,40 @@ TEST(Compile, WhatIsNoTextOrGivesNoPtxIsAUserError) {
   const Result<PtxSource> lto = compile_text("__global__ void k() {}", {"k"}, {"-dlto"});
   ASSERT_FALSE(lto);
   EXPECT_EQ(lto.error().kind, ErrorKind::user);
+}
+
+TEST(Compile, HasALimitOfTime) {
+  std::string text = "#define M0(x) x x x x x x x x x x\n";
+  for (int depth = 1; depth < 12; ++depth) {
+    const std::string inner = fmt::format("M{}(x)", depth - 1);
+    text += fmt::format("#define M{}(x) {} {} {} {} {} {} {} {} {} {}\n", depth, inner, inner, inner, inner,
+                        inner, inner, inner, inner, inner, inner);
+  }
+  text += "__global__ void k(int* x) { M11(x[0] += 1;) }\n";
+  ::setenv("ASSAY_COMPILE_SECONDS", "1", 1);
+  const Result<PtxSource> ptx = compile_text(text, {"k"});
+  ::unsetenv("ASSAY_COMPILE_SECONDS");
+  ASSERT_FALSE(ptx);
+  EXPECT_EQ(ptx.error().kind, ErrorKind::user);
+  EXPECT_EQ(to_string(ptx.error()), "somewhere/k.cu: NVRTC did not compile it within 1 s of processor time; "
+                                    "ASSAY_COMPILE_SECONDS allows more");
+}
+
+TEST(Compile, WhatIncludesADeviceOrAPipeIsRefused) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe.h").c_str(), 0600), 0);
+  folder.write("between.h", "\n\n#include \"pipe.h\"\n");
+  const std::string file = folder / "k.cu";
+  for (const auto& [text, told] :
+       {std::pair{"\n#include \"/dev/zero\"\n", file + ":2: includes /dev/zero, which is not a regular file"},
+        std::pair{"#include <pipe.h>\n", file + ":1: includes pipe.h, which is not a regular file"},
+        std::pair{"#include \"between.h\"\n",
+                  (folder / "between.h") + ":3: includes pipe.h, which is not a regular file"}}) {
+    const auto ptx = compile({file, text, {}, {}, {}, "compute_90"}, {});
+    ASSERT_FALSE(ptx);
+    EXPECT_EQ(ptx.error().kind, ErrorKind::user);
+    EXPECT_EQ(to_string(ptx.error()), told);
+  }
 }
 
 TEST(Compile, VersionNamesTheLibrary) {
