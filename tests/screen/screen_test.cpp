@@ -1,10 +1,17 @@
 // The screen from end to end: what it calls clean the host finds nothing wrong with, right kernels are mostly
 // clean, faulty ones are not.
+#include "harness/screen/fill_source.h"
+#include "harness/screen/source.h"
 #include "tests/screen/screen_fixture.h"
+#include "tests/support/temporary_folder.h"
+
+#include <chrono>
+#include <thread>
 
 namespace assay {
 namespace {
 
+using testing::CpuBatch;
 using testing::ScreenedKernel;
 using testing::value_of;
 
@@ -77,6 +84,36 @@ TEST_P(FaultyKernel, IsFlagged) {
     const Trial trial = value_of(run_trial(*screened.kernel, burst.case_of(each)));
     EXPECT_FALSE(contradiction(*screened.kernel, each, burst.facts, trial).has_value());
   }
+}
+
+// Nothing has been compiled yet, and nobody waits.
+TEST(ScreenPrograms, AreCompiledByAChildUntilTheyAreReady) {
+  const TemporaryFolder folder;
+  CpuBatch device;
+  const auto kernel = value_of(Kernel::load(ASSAY_KERNELS "/relu/kernel.toml", device));
+  const auto screen = Screen::create(*kernel, {.cache_dir = folder.path(), .wave_cases = 8, .ahead = true});
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_FALSE(screen->ready(Pass::forward, DType::f32));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(500));
+  while (!screen->ready(Pass::forward, DType::f32))
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  for (const PtxSource& source :
+       {value_of(fill_source(folder.path())), value_of(judging_source({"relu"}, folder.path()))})
+    EXPECT_FALSE(source.text.empty());
+  CompileReport report;
+  ASSERT_TRUE(judging_source({"relu"}, folder.path(), &report));
+  EXPECT_TRUE(report.cached);
+}
+
+// What does not compile is told at the first burst, and is no reason to compile it again.
+TEST(ScreenPrograms, ThatDoNotCompileAreNeverWaitedFor) {
+  const TemporaryFolder folder;
+  CpuBatch device;
+  const auto kernel = value_of(Kernel::load(ASSAY_KERNELS "/gelu_erf/kernel.toml", device));
+  const auto screen = Screen::create(*kernel, {.ahead = true});
+  while (!screen->ready(Pass::forward, DType::f64))
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(screen->ready(Pass::forward, DType::f64));
 }
 
 INSTANTIATE_TEST_SUITE_P(
