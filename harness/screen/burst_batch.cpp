@@ -45,7 +45,7 @@ class Composer {
 } // namespace
 
 BurstBatch burst_batch(const Plan& plan, const SlotLayout& layout, const screen::CasePlan& case_plan,
-                       const BurstPrograms& programs, std::uint64_t wave_bytes, std::uint32_t wave_cases) {
+                       const BurstPrograms& programs, std::uint64_t wave_bytes, const WaveCases& wave_cases) {
   Composer composer;
   Batch& batch = composer.result.batch;
   const std::uint64_t judge_plan = round_up(sizeof(FillPlan));
@@ -65,7 +65,9 @@ BurstBatch burst_batch(const Plan& plan, const SlotLayout& layout, const screen:
     count = std::max<std::uint64_t>(
         (wave_bytes - std::min(wave_bytes, needs.most_blocks * needs.scratch_bytes)) / slot,
         needs.most_blocks);
-  batch.wave_cases = static_cast<std::uint32_t>(std::min<std::uint64_t>(count, wave_cases));
+  const bool large = needs.threads == screen::most_judge_threads;
+  batch.wave_cases =
+      static_cast<std::uint32_t>(std::min<std::uint64_t>(count, large ? wave_cases.large : wave_cases.usual));
   batch.wave_twins = (batch.wave_cases + twins_one_in - 1) / twins_one_in;
   const std::uint32_t blocks = std::min(batch.wave_cases, needs.most_blocks);
   batch.scratch_bytes = blocks * needs.scratch_bytes;

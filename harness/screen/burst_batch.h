@@ -27,9 +27,15 @@ inline constexpr std::size_t memory_results = 0, judge_results = 1;
 // One case in so many has a twin, run in the second world.
 inline constexpr std::uint32_t twins_one_in = 16;
 
-// A wave takes at most wave_bytes for slots and scratch (but holds at least one case) and at most wave_cases
-// cases. Launches with an empty grid are left out, as a launcher leaves them out.
+// Cases of a wave, at most.
+struct WaveCases {
+  std::uint32_t usual = 1;
+  std::uint32_t large = 1; // where the judge takes as many threads as there are
+};
+
+// A wave takes at most wave_bytes for slots and scratch (but holds at least one case). Launches with an empty
+// grid are left out, as a launcher leaves them out.
 BurstBatch burst_batch(const Plan& plan, const SlotLayout& layout, const screen::CasePlan& case_plan,
-                       const BurstPrograms& programs, std::uint64_t wave_bytes, std::uint32_t wave_cases);
+                       const BurstPrograms& programs, std::uint64_t wave_bytes, const WaveCases& wave_cases);
 
 } // namespace assay

@@ -21,6 +21,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::uint64_t most_submitted = 16384; // cases: a few MiB of what fills them
 constexpr std::uint32_t first_waves = 6;        // before it is known how long they take
 constexpr double submit_seconds = 0.025; // of a burst's parts, so that the host draws while the device runs
+constexpr std::uint32_t least_waves = 3; // of a part where they fit into the time: one fills inputs while
+                                         // another is judged
 constexpr int most_halvings = 6;         // of the memory, where the device has less
 constexpr std::chrono::seconds compile_limit = std::chrono::minutes(5);
 
@@ -142,7 +144,7 @@ Result<Screen::Opened> Screen::open(const Case& test_case) {
   std::uint64_t bytes = options_.wave_bytes;
   for (int halvings = 0;; ++halvings, bytes /= 2) {
     opened.batch = burst_batch(plan, opened.layout, case_plan_of, {fill_, judge_program->program}, bytes,
-                               options_.wave_cases);
+                               {options_.wave_cases, options_.large_wave_cases});
     const auto accepted = device_->open_batch(opened.batch.batch);
     if (accepted) return opened;
     if (accepted.error().kind != ErrorKind::user || halvings == most_halvings ||
@@ -194,8 +196,9 @@ Result<Burst> Screen::burst(const Case& parent, const CaseSpace& space, const Bu
     const bool first = before.cases() == 0;
     std::uint64_t count = std::uint64_t{batch.wave_cases} * first_waves;
     if (seconds_a_case > 0) { // whole waves, at least one while there is time
-      count =
-          static_cast<std::uint64_t>(std::clamp(std::min(left, submit_seconds) / seconds_a_case, 0.0, 1e9));
+      const double fit = left / seconds_a_case, least = least_waves * batch.wave_cases;
+      count = static_cast<std::uint64_t>(
+          std::clamp(std::min(std::max(submit_seconds / seconds_a_case, least), fit), 0.0, 1e9));
       count = std::max<std::uint64_t>(count - count % batch.wave_cases, batch.wave_cases);
     }
     if (left <= 0 && !first) count = 0;

@@ -28,12 +28,16 @@ template <std::size_t size> constexpr std::string_view view(const char (&text)[s
 // (CMakeLists.txt).
 #include "judge_headers.inc"
 
+// Two fill it with 32 warps, which is what hides the latency of memory; 64 registers a thread are enough but
+// for numbers of two doubles.
+int blocks_a_multiprocessor(DType dtype) { return dtype == DType::f64 ? 1 : 2; }
+
 std::string source_text(std::string_view header, std::string_view formula, const Judging& judging) {
   return fmt::format(R"(#include "harness/screen/device/judge.h"
 
 #include "{}"
 
-extern "C" __global__ void __launch_bounds__(assay::screen::most_judge_threads)
+extern "C" __global__ void __launch_bounds__(assay::screen::most_judge_threads, {})
 {}(const assay::screen::CasePlan* plan, const unsigned char* slots, unsigned long long slot_bytes,
    unsigned cases, unsigned char* scratch, unsigned long long scratch_bytes,
    assay::screen::Record* records) {{
@@ -41,8 +45,8 @@ extern "C" __global__ void __launch_bounds__(assay::screen::most_judge_threads)
   assay::screen::judge_cases<Job>(plan, slots, slot_bytes, cases, scratch, scratch_bytes, records);
 }}
 )",
-                     header, screen::judge_entry, formula, judging.pass == Pass::backward,
-                     name_of(judging.dtype), judging.keeps_golden);
+                     header, blocks_a_multiprocessor(judging.dtype), screen::judge_entry, formula,
+                     judging.pass == Pass::backward, name_of(judging.dtype), judging.keeps_golden);
 }
 
 // Those of `embedded` that one of the texts includes, or what is included there.

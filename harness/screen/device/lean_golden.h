@@ -55,16 +55,17 @@ template <class Value> struct LeanGolden : Operators<LeanGolden<Value>> {
   static LeanGolden add(const LeanGolden& a, const LeanGolden& b) {
     const Value sum = a.v + b.v;
     const double size = std::fabs(high_of(sum));
-    if (!(size < may_overflow)) return extreme(sum, a, b);
+    if (!is_small(size)) return extreme(sum, a, b);
     return {sum, a.m + b.m + size};
   }
   static LeanGolden multiply(const LeanGolden& a, const LeanGolden& b) {
     const Value product = a.v * b.v;
     const double size = std::fabs(high_of(product));
-    if (!(size < may_overflow)) return extreme(product, a, b);
+    if (!is_small(size)) return extreme(product, a, b);
     const double left = std::fabs(high_of(a.v)), right = std::fabs(high_of(b.v));
     if (wide && size < tiny && left != 0 && right != 0) return {product, infinite};
-    return {product, std::fma(left, b.m, std::fma(right, a.m, std::fma(arithmetic_unit * a.m, b.m, size)))};
+    const double both = a.m == 0 ? size : with(arithmetic_unit * a.m, b.m, size);
+    return {product, with(left, b.m, with(right, a.m, both))};
   }
   static LeanGolden divide(const LeanGolden& a, const LeanGolden& b) {
     const Value quotient = a.v / b.v;
@@ -136,6 +137,12 @@ template <class Value> struct LeanGolden : Operators<LeanGolden<Value>> {
   static LeanGolden load(double exact) { return exact; }
 
  private:
+  // By upper words: all from there on are taken for what may overflow, NaN too.
+  static bool is_small(double size) { return __double2hiint(size) < __double2hiint(may_overflow); }
+  // rest + factor * m; for an exact operand's m, 0 as the program is compiled, nothing.
+  static double with(double factor, double m, double rest) {
+    return m == 0 ? rest : std::fma(factor, m, rest);
+  }
   // How far an argument may be off before f bends: |x - pole|, or 1.
   template <Function function> static double scale_of(double x) {
     if constexpr (function == Function::log || function == Function::sqrt || function == Function::rsqrt)
