@@ -2,7 +2,7 @@
 // and backward, at three shapes, over the neighbours that a search draws, with the host's looks at what is
 // not clean and at a sample, suspects and their confirmation included. And whether memory stays flat over
 // cases of changing shapes.
-//   screen_speed cuda [MANIFEST [SECONDS a shape and pass [CASES of changing shapes]]]
+//   screen_speed cuda [MANIFEST [SECONDS a shape and pass [CASES of changing shapes [ONE shape: 8x4096]]]]
 #include "fuzz/bursts.h"
 #include "fuzz/open_device.h"
 #include "harness/base/child_process.h"
@@ -197,11 +197,14 @@ int main(int argc, char** argv) {
     fmt::print("this device has no screen\n");
     return 4;
   }
-  if (seconds > 0) {
-    measure_pair(*kernel, *screen, 3, 257, seconds);
-    measure_pair(*kernel, *screen, 8, 4096, seconds);
-    measure_pair(*kernel, *screen, 256, 5120, 5 * seconds); // a case of the host's alone takes half a second
-  }
+  const std::string only = argc > 5 ? argv[5] : ""; // of the shapes: "8x4096"
+  const auto pair = [&](std::int64_t rows, std::int64_t cols, double of_pair) {
+    if (of_pair > 0 && (only.empty() || only == fmt::format("{}x{}", rows, cols)))
+      measure_pair(*kernel, *screen, rows, cols, of_pair);
+  };
+  pair(3, 257, seconds);
+  pair(8, 4096, seconds);
+  pair(256, 5120, 5 * seconds); // a case of the host's alone takes half a second
   if (changing > 0) changing_shapes(*kernel, *screen, changing);
   return 0;
 }
