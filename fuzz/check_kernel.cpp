@@ -16,7 +16,7 @@ Result<void> check_kernel(const std::filesystem::path& manifest, const std::stri
     auto legal = repair(std::move(simplest), space);
     if (!legal) {
       Error error = std::move(legal).error();
-      if (error.place.file.empty()) error.place = Place{manifest.string()};
+      if (error.place.file.empty()) error.place = space.dims.front().place;
       error.message = "no case can be drawn: " + error.message;
       return std::unexpected(std::move(error));
     }

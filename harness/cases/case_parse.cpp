@@ -39,6 +39,9 @@ class CaseParser {
     for (const std::string_view key : {"kernel", "dtype"})
       if (!case_.lines.of.contains(std::string(key)))
         return user_error(here(), "the case ends without a line \"{} = ...\"", key);
+    for (const char* section :
+         {"[dims]", "[params]", "[inputs]"}) // one that is not there is missed at the end
+      case_.lines.of.emplace(section, line_);
     ASSAY_TRY_VOID(finish_overrides());
     if (case_.tolerance.max_ulp && case_.tolerance.evidence.empty())
       return user_error(case_.lines.place("tolerance.max_ulp"), "max_ulp needs a line \"evidence = ...\"");

@@ -1,12 +1,11 @@
 #include "harness/cases/case.h"
+#include "harness/cases/overrides.h"
 #include "harness/cases/value_text.h"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
-#include <set>
 
 namespace assay {
 
@@ -32,16 +31,6 @@ std::string quoted_if_needed(std::string_view text) {
   return result + "\"";
 }
 
-// A search may give an element twice, and a file may not: the last one counts.
-std::vector<ElementOverride> last_of_each_place(const std::vector<ElementOverride>& overrides) {
-  std::set<std::vector<std::int64_t>> places;
-  std::vector<ElementOverride> kept;
-  for (const ElementOverride& element : std::views::reverse(overrides))
-    if (places.insert(element.index).second) kept.push_back(element);
-  std::ranges::reverse(kept);
-  return kept;
-}
-
 class Printer {
  public:
   template <class... Args> void line(fmt::format_string<Args...> format, Args&&... args) {
@@ -62,7 +51,9 @@ class Printer {
     if (!input.layout.strides.empty())
       line("{} strides = {}", input.tensor, fmt::join(input.layout.strides, ", "));
     if (input.layout.offset != 0) line("{} offset = {}", input.tensor, input.layout.offset);
-    for (const ElementOverride& element : last_of_each_place(input.overrides))
+    std::vector<ElementOverride> overrides = input.overrides;
+    keep_last_of_each_place(overrides);
+    for (const ElementOverride& element : overrides)
       line("{}[{}] = {}", input.tensor, fmt::join(element.index, ","), value_text(type, element.bits));
   }
 

@@ -1,5 +1,6 @@
 #include "harness/cases/expression.h"
 
+#include "harness/cases/case_line.h"
 #include "harness/cases/names.h"
 
 #include <algorithm>
@@ -54,7 +55,7 @@ class Expression::Parser {
   }
   template <class... Args>
   std::unexpected<Error> error(std::size_t at, fmt::format_string<Args...> format, Args&&... args) const {
-    return user_error(out_.place_, "expression \"{}\", column {}: {}", text_, at + 1,
+    return user_error(out_.place_, "expression \"{}\", column {}: {}", case_line::shown(text_), at + 1,
                       fmt::format(format, std::forward<Args>(args)...));
   }
   std::unexpected<Error> unexpected(std::string_view wanted) {
@@ -206,7 +207,9 @@ constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
 Result<std::int64_t> Expression::evaluate(const Scope& scope) const {
   std::array<std::int64_t, max_depth> stack;
   std::size_t depth = 0;
-  const auto overflow = [&] { return user_error(place_, "expression \"{}\" overflows 64 bits", text_); };
+  const auto overflow = [&] {
+    return user_error(place_, "expression \"{}\" overflows 64 bits", case_line::shown(text_));
+  };
   for (std::size_t at = 0; at < steps_.size(); ++at) {
     const auto [code, operand] = steps_[at];
     switch (code) {
@@ -216,7 +219,8 @@ Result<std::int64_t> Expression::evaluate(const Scope& scope) const {
     case Code::name: {
       const std::string& name = names_[static_cast<std::size_t>(operand)];
       const std::optional<std::int64_t> value = scope(name);
-      if (!value) return user_error(place_, "expression \"{}\": unknown name \"{}\"", text_, name);
+      if (!value)
+        return user_error(place_, "expression \"{}\": unknown name \"{}\"", case_line::shown(text_), name);
       stack[depth++] = *value;
       continue;
     }
@@ -254,7 +258,7 @@ Result<std::int64_t> Expression::evaluate(const Scope& scope) const {
     case Code::divide:
     case Code::modulo:
     case Code::ceil_div: {
-      if (b == 0) return user_error(place_, "expression \"{}\" divides by zero", text_);
+      if (b == 0) return user_error(place_, "expression \"{}\" divides by zero", case_line::shown(text_));
       if (a == lowest && b == -1) return overflow();
       const bool inexact = a % b != 0;
       const bool below = inexact && (a < 0) != (b < 0); // C rounds up here

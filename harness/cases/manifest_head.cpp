@@ -42,6 +42,7 @@ Result<std::vector<std::string>> strings(TableReader& reader, std::string_view k
   ASSAY_TRY(const toml::array* items, list(*node, key, reader.file()));
   for (const toml::node& item : *items) {
     ASSAY_TRY(std::string value, string(item, key, reader.file()));
+    if (value.empty()) return user_error(place_of(item, reader.file()), "{} has an empty string in it", key);
     if (value.find('\0') != std::string::npos)
       return user_error(place_of(item, reader.file()), "{} has a zero byte in it", key);
     result.push_back(std::move(value));

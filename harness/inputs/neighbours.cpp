@@ -49,6 +49,14 @@ bool is_seeded(const FillInput& input) {
   return seeded;
 }
 
+// An element that is given already is given anew.
+void give(FillInput& input, const FillOverride& element) {
+  FillOverride* const end = input.one + input.overrides;
+  FillOverride* const given = std::ranges::find(input.one, end, element.index, &FillOverride::index);
+  if (given == end) ++input.overrides;
+  *given = element;
+}
+
 template <class T> const T& pick(const std::vector<T>& from, Rng& rng) { return rng.pick(std::span(from)); }
 
 std::uint64_t mixed(std::uint64_t x) { // the finaliser of MurmurHash3
@@ -152,7 +160,7 @@ void Neighbours::change(FillInput& input, const Palette& palette, Rng& rng) {
     if (input.overrides > 0 && (input.overrides == fill_overrides || rng.chance(0.4)))
       --input.overrides;
     else if (!palette.overrides.empty())
-      input.one[input.overrides++] = pick(palette.overrides, rng);
+      give(input, pick(palette.overrides, rng));
   }
 }
 

@@ -1,3 +1,4 @@
+#include "harness/cases/overrides.h"
 #include "harness/inputs/kinds.h"
 #include "harness/inputs/legal.h"
 #include "harness/inputs/shapes.h"
@@ -72,6 +73,7 @@ TensorInput legal_input(TensorInput input, const InputSpec& spec, const Shape& s
     }
     return false;
   });
+  keep_last_of_each_place(input.overrides);
 
   if (layout_fault(input.layout, shape, spec.layout)) {
     if (!input.layout.strides.empty()) input.layout.strides = padded_strides(shape, spec.layout, 1, 1);

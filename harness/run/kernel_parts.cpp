@@ -10,6 +10,11 @@ namespace assay {
 
 namespace {
 
+Place place_of(const Manifest& manifest, const char* key) {
+  const auto found = manifest.places.find(key);
+  return found == manifest.places.end() ? Place{manifest.path.string()} : found->second;
+}
+
 bool in_working_folder(const std::filesystem::path& path) {
   std::error_code error;
   const auto inside =
@@ -20,8 +25,7 @@ bool in_working_folder(const std::filesystem::path& path) {
 Result<const Op*> operator_of(const Manifest& manifest, bool named_by_user,
                               const std::filesystem::path& cache_dir) {
   if (const Op* op = find_op(manifest.op)) return op;
-  const auto found = manifest.places.find("op");
-  const Place place = found == manifest.places.end() ? Place{manifest.path.string()} : found->second;
+  const Place place = place_of(manifest, "op");
   if (is_user_operator(manifest.op)) {
     const auto header = (manifest.path.parent_path() / manifest.op).lexically_normal();
     if (!named_by_user && !in_working_folder(header))
@@ -30,6 +34,9 @@ Result<const Op*> operator_of(const Manifest& manifest, bool named_by_user,
           "the operator {} lies outside the working folder, and a case's word is not enough "
           "to compile and run it: run Assay in the folder that holds it, or name the manifest itself",
           header.string());
+    std::error_code ec;
+    if (!std::filesystem::is_regular_file(header, ec))
+      return user_error(place, "the operator's header {} is not there", header.string());
     return load_user_operator(header, cache_dir);
   }
   std::vector<std::string> names;
@@ -47,9 +54,13 @@ Result<KernelParts> read_kernel_parts(const std::filesystem::path& path, bool na
   ASSAY_TRY(const Op* op, operator_of(manifest, named_by_user, cache_dir));
   auto source = read_file(manifest.source);
   if (!source) {
-    const auto place = manifest.places.find("source");
-    return user_error(place == manifest.places.end() ? Place{path.string()} : place->second, "source {}: {}",
-                      manifest.source.string(), source.error().message);
+    return user_error(place_of(manifest, "source"), "source {}: {}", manifest.source.string(),
+                      source.error().message);
+  }
+  for (const std::filesystem::path& folder : manifest.include_dirs) {
+    std::error_code ec;
+    if (!std::filesystem::is_directory(folder, ec))
+      return user_error(place_of(manifest, "include"), "include: there is no folder {}", folder.string());
   }
   return KernelParts{std::move(manifest), op, *std::move(source)};
 }

@@ -1,5 +1,6 @@
 #include "harness/screen/recheck.h"
 
+#include "harness/base/since.h"
 #include "harness/screen/agreement.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ constexpr int trials_again = 2;
 std::optional<Judgement> Recheck::timed(const Case& test_case, double& account, const JudgeCase& judge_case) {
   const auto begin = Clock::now();
   auto judgement = judge_case(test_case);
-  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  const double seconds = since(begin);
   account -= seconds;
   counts_.seconds += seconds;
   return judgement;

@@ -73,6 +73,7 @@ TEST(ManifestErrors, each_has_its_line_and_its_message) {
       {"source", "", "the manifest lacks the key \"source\"", -1},
       {"source", "source = \"k.c\"", "source \"k.c\" must end in .cu, .ptx or .mlir"},
       {"options", "options = \"-G\"", "options must be a list, not a string"},
+      {"options", "options = [\"\"]", "options has an empty string in it"},
       {"options", "options = [1]", "options must be a string, not an integer"},
       {"options", "include = [true]", "include must be a string, not a boolean"},
       {"options", "deterministic = 1", "deterministic must be true or false, not an integer"},
