@@ -12,8 +12,8 @@ namespace {
 using Area = BatchArgument::Area;
 using Over = BatchStep::Over;
 
-constexpr std::uint64_t threads = 256;   // of the blocks that fill and look after memory
-constexpr std::uint64_t most_parts = 64; // blocks that share a slot
+constexpr std::uint64_t threads = most_fill_threads; // of the blocks that fill and look after memory
+constexpr std::uint64_t most_parts = 64;             // blocks that share a slot
 constexpr std::uint64_t words_a_thread = 4;
 constexpr std::uint64_t most_sort_parts = 16;
 

@@ -12,6 +12,7 @@
 namespace assay {
 
 inline constexpr int fill_rank = 8, fill_tensors = 12, fill_regions = 64;
+inline constexpr int most_fill_threads = 256; // a block, whole warps
 inline constexpr std::int64_t longest_sorted_line =
     8192; // elements, of at most 4 bytes: 33 KiB of shared memory
 constexpr std::int64_t sort_bytes(std::int64_t line_length) { return 4 * (line_length + line_length / 32); }

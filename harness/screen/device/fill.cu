@@ -64,14 +64,53 @@ __device__ inline void cancelling_sum(const FillTensor& tensor, ElementContext& 
   }
 }
 
+// Of a warp's words those in the tails of the normal distribution: of 128 some 19, so nearly every word has a
+// neighbour there for which its lane would wait.
+struct Tails {
+  std::uint32_t word[128];
+  double z[128];
+};
+
+// The normal variates of four words a lane, as element::normal has them; the whole warp.
+__device__ inline void normals(const PhiloxBlock& words, double (&z)[4], Tails& tails) {
+  constexpr unsigned all = 0xffffffff;
+  const unsigned lane = threadIdx.x % 32;
+  unsigned count = 0, place[4];
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    const bool is_there = element::in_tail(words.word[k]);
+    const unsigned there = __ballot_sync(all, is_there);
+    place[k] = count + __popc(there & ((1u << lane) - 1));
+    if (is_there) tails.word[place[k]] = words.word[k];
+    count += __popc(there);
+  }
+  __syncwarp();
+  for (unsigned i = lane; i < count; i += 32) tails.z[i] = element::normal_tail(tails.word[i]);
+  __syncwarp();
+#pragma unroll
+  for (int k = 0; k < 4; ++k)
+    z[k] = element::in_tail(words.word[k]) ? tails.z[place[k]] : element::normal_centre(words.word[k]);
+  __syncwarp();
+}
+
+__device__ inline bool any_draws_normal(const FillInput& input) {
+  bool any = draws_normal(input.base.kind);
+  for (int i = 0; i < input.patches; ++i) any = any || draws_normal(input.patch[i].distribution.kind);
+  return any;
+}
+
 // Elements in groups of 32, four of them, eight apart, from one block of random words.
 __device__ inline void elements(const FillTensor& tensor, const FillInput& input, unsigned char* slot,
                                 const Part& part) {
+  __shared__ Tails tails[most_fill_threads / 32];
   ElementContext context = context_of(tensor, input.seed);
   const auto length = static_cast<std::uint32_t>(tensor.line_length);
-  const std::int64_t quads = (tensor.count + 31) / 32 * 8;
-  for (std::int64_t quad = part.first; quad < quads; quad += part.step) {
+  const std::int64_t quads = (tensor.count + 31) / 32 * 8, lane = threadIdx.x % 32;
+  const bool draws = any_draws_normal(input);
+  for (std::int64_t quad = part.first; quad - lane < quads; quad += part.step) { // the whole warp
     const PhiloxBlock words = philox(input.seed, static_cast<std::uint64_t>(quad), element_stream);
+    double z[4] = {0, 0, 0, 0};
+    if (draws) normals(words, z, tails[threadIdx.x / 32]);
 #pragma unroll 1
     for (int k = 0; k < 4; ++k) {
       const std::int64_t index = (quad >> 3 << 5) + (quad & 7) + 8 * k;
@@ -81,7 +120,7 @@ __device__ inline void elements(const FillTensor& tensor, const FillInput& input
                             static_cast<std::int64_t>(static_cast<std::uint32_t>(index) - line * length)};
       const FillDistribution& distribution = of_line(input, line);
       if (distribution.kind == DistributionKind::cancelling_sum) continue;
-      const double value = raw_value(distribution, tensor, context, at, words.word[k]);
+      const double value = raw_value(distribution, tensor, context, at, words.word[k], z[k]);
       put(slot + place_of(tensor, index), tensor.storage.bytes, stored(distribution.kind, tensor, value));
     }
   }
@@ -224,8 +263,10 @@ extern "C" __global__ void assay_clear(const FillPlan* plan, unsigned char* slot
   }
 }
 
-extern "C" __global__ void assay_fill(const FillPlan* plan, const FillInput* given, unsigned char* slots,
-                                      std::uint64_t slot_bytes, std::uint32_t cases) {
+// Three blocks fill a multiprocessor with 24 warps.
+extern "C" __global__ void __launch_bounds__(most_fill_threads, 3)
+    assay_fill(const FillPlan* plan, const FillInput* given, unsigned char* slots, std::uint64_t slot_bytes,
+               std::uint32_t cases) {
   unsigned char* slot = slots + blockIdx.x * slot_bytes;
   const FillInput* inputs = given + fill::case_of_slot(cases) * plan->tensors;
   const fill::Part part = fill::part_of_slot();

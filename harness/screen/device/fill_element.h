@@ -15,8 +15,10 @@ __device__ inline const FillDistribution& of_line(const FillInput& input, std::i
   for (int i = 0; i < input.patches; ++i) {
     const FillPatch& patch = input.patch[i];
     const std::int64_t beyond = line - patch.first;
-    if (beyond >= 0 && beyond % patch.step == 0 && beyond / patch.step < patch.count)
-      chosen = &patch.distribution;
+    if (beyond < 0) continue;
+    const auto lines = static_cast<std::uint32_t>(beyond); // a tensor has fewer than 2^31
+    const auto step = static_cast<std::uint32_t>(patch.step < 0x7fffffff ? patch.step : 0x7fffffff);
+    if (lines % step == 0 && lines / step < patch.count) chosen = &patch.distribution;
   }
   return *chosen;
 }
@@ -42,16 +44,22 @@ __device__ inline ElementContext context_of(const FillTensor& tensor, std::uint6
   return context;
 }
 
+// Whether raw_value reads the normal variate of the element's own word.
+__device__ inline bool draws_normal(DistributionKind kind) {
+  return uses_normal(kind) || is_sorted(kind) || kind == DistributionKind::cancelling_pairs;
+}
+
 // Before the domain and the storage type; lines of sorted kinds are not sorted yet, and cancelling_sum is not
-// made here. word is the element's own.
+// made here. word is the element's own, z its normal variate where the kind draws one.
 __device__ inline double raw_value(const FillDistribution& distribution, const FillTensor& tensor,
-                                   ElementContext& context, const ElementPlace& at, std::uint32_t word) {
+                                   ElementContext& context, const ElementPlace& at, std::uint32_t word,
+                                   double z) {
   using Kind = DistributionKind;
   for (int i = 0; i < 3; ++i) context.p[i] = distribution.p[i];
   switch (distribution.kind) {
 #define ASSAY_ELEMENT(kind)                                                                                  \
   case Kind::kind:                                                                                           \
-    return element_of<Kind::kind>(context, at, word, uses_normal_v<Kind::kind> ? element::normal(word) : 0.0);
+    return element_of<Kind::kind>(context, at, word, z);
     ASSAY_ELEMENT(zero)
     ASSAY_ELEMENT(constant)
     ASSAY_ELEMENT(equal)
@@ -80,9 +88,9 @@ __device__ inline double raw_value(const FillDistribution& distribution, const F
 #undef ASSAY_ELEMENT
   case Kind::sorted_ascending:
   case Kind::sorted_descending:
-    return context.p[0] * element::normal(word);
+    return context.p[0] * z;
   case Kind::cancelling_pairs:
-    if ((at.place & 1) == 0) return context.p[0] * element::normal(word);
+    if ((at.place & 1) == 0) return context.p[0] * z;
     return -(context.p[0] * element::normal(element_word(context.seed, at.index - 1)));
   case Kind::legal:
     return legal_element(tensor.domain, context, at);
