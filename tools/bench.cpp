@@ -4,6 +4,7 @@
 #include "harness/device/launch_timer.h"
 #include "harness/inputs/legal.h"
 #include "harness/inputs/shapes.h"
+#include "harness/report/text.h"
 #include "harness/report/verify.h"
 #include "harness/run/execute.h"
 #include "harness/run/failing.h"
@@ -18,6 +19,7 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <sstream>
 
 namespace assay {
 
@@ -151,10 +153,11 @@ Outcome run_bench(const BenchArguments& arguments) {
     fmt::print("{}: device time by events; a copy attains {:.0f} GB/s, of_copy is the share of it\n",
                device->name(), copy_bandwidth / 1e9);
   } else {
-    fmt::print(
-        "{}: the time in which this machine runs the kernel's PTX with every access checked; it says nothing "
-        "of a GPU\n",
-        device->name());
+    fmt::print("{}",
+               wrapped(fmt::format("{}: the time in which this machine runs the kernel's PTX with every "
+                                   "access checked; it says nothing of a GPU",
+                                   device->name()),
+                       0));
   }
   fmt::print("bytes: inputs read and outputs written, each once\n");
   std::fflush(stdout);
@@ -165,6 +168,8 @@ Outcome run_bench(const BenchArguments& arguments) {
         ->MinTime(arguments.seconds)
         ->Unit(benchmark::kMicrosecond);
   benchmark::ConsoleReporter reporter(benchmark::ConsoleReporter::OO_Tabular);
+  std::ostringstream machine; // its processor and how the library was built: nothing that bears on a kernel
+  reporter.SetErrorStream(&machine);
   const std::size_t ran = benchmark::RunSpecifiedBenchmarks(&reporter);
   benchmark::ClearRegisteredBenchmarks();
   if (ran != all.size()) return environment_error({}, "{} of {} measurements were made", ran, all.size());

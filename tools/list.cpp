@@ -4,11 +4,13 @@
 #include "harness/compile/compile.h"
 #include "harness/ops/op.h"
 #include "harness/report/table.h"
+#include "harness/report/text.h"
 #include "harness/store/corpus.h"
 #include "tools/command.h"
 
 #include <fmt/ranges.h>
 
+#include <cstdio>
 #include <memory>
 
 namespace assay {
@@ -17,20 +19,29 @@ namespace fs = std::filesystem;
 
 namespace {
 
-Result<void> list_kernels() {
-  Table table({{"kernel"}, {"op"}, {"types"}, {"passes"}, {"manifest"}});
+// Exit code. A manifest that cannot be read hides none of the others.
+Result<int> list_kernels() {
+  Table table({{"manifest"}, {"types"}, {"passes"}, {"op"}});
+  std::vector<Error> broken;
   ASSAY_TRY(const auto files, Corpus("kernels").files());
   for (const fs::path& file : files) {
     // meta.toml is what a folder says of a kernel that is wrong on purpose.
     if (file.extension() != ".toml" || file.filename() == "meta.toml") continue;
-    ASSAY_TRY(const Manifest manifest, load_manifest(file));
+    const auto manifest = load_manifest(file);
+    if (!manifest) {
+      broken.push_back(manifest.error());
+      continue;
+    }
     std::vector<std::string_view> types;
-    for (const DType dtype : manifest.dtypes) types.push_back(name_of(dtype));
-    table.add({manifest.name, manifest.op, fmt::format("{}", fmt::join(types, " ")),
-               manifest.has_backward() ? "forward backward" : "forward", file.string()});
+    for (const DType dtype : manifest->dtypes) types.push_back(name_of(dtype));
+    table.add({file.string(), fmt::format("{}", fmt::join(types, " ")),
+               manifest->has_backward() ? "forward backward" : "forward", manifest->op});
   }
-  fmt::print("{}", table.empty() ? "no kernels below ./kernels\n" : table.text());
-  return {};
+  constexpr std::size_t any = 1000; // a path that is cut is no path
+  fmt::print("{}", table.empty() && broken.empty() ? "no kernels below ./kernels\n" : table.text(any));
+  std::fflush(stdout);
+  for (const Error& error : broken) fmt::print(stderr, "assay: {}\n", to_string(error));
+  return broken.empty() ? 0 : exit_code(broken.front().kind);
 }
 
 // "x[rows, cols], weight[cols]" of one role; (opt) may be left out by a kernel.
@@ -52,9 +63,11 @@ void list_ops() {
     for (const ParamInfo& param : info.params)
       names.push_back(fmt::format("{} = {}", param.name, param.initial));
     fmt::print("{}  {}\n", info.name, fmt::join(names, ", "));
-    fmt::print("  {} -> {}\n", tensors_of(info, Role::input), tensors_of(info, Role::output));
-    if (info.has_backward)
-      fmt::print("  {} -> {}\n", tensors_of(info, Role::upstream), tensors_of(info, Role::gradient));
+    const auto line = [&](Role from, Role to) {
+      fmt::print("{}", wrapped(fmt::format("{} -> {}", tensors_of(info, from), tensors_of(info, to)), 2));
+    };
+    line(Role::input, Role::output);
+    if (info.has_backward) line(Role::upstream, Role::gradient);
   }
 }
 
@@ -70,12 +83,15 @@ void list_devices() {
 }
 
 Outcome run_list(const std::string& what) {
-  if (what.empty() || what == "kernels") ASSAY_TRY_VOID(list_kernels());
+  int code = 0;
+  if (what.empty() || what == "kernels") {
+    ASSAY_TRY(code, list_kernels());
+  }
   if (what.empty()) fmt::print("\n");
   if (what.empty() || what == "ops") list_ops();
   if (what.empty()) fmt::print("\n");
   if (what.empty() || what == "devices") list_devices();
-  return 0;
+  return code;
 }
 
 } // namespace

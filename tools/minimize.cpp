@@ -8,6 +8,7 @@
 #include "tools/case_file.h"
 #include "tools/command.h"
 #include "tools/command_line.h"
+#include "tools/console.h"
 #include "tools/output_file.h"
 #include "tools/text.h"
 
@@ -42,8 +43,18 @@ Outcome run_minimize(const MinimizeArguments& arguments) {
     return user_error(Place{arguments.case_file},
                       "does not fail on this kernel, so there is nothing to keep while shrinking");
   const Finding finding = chosen_finding(test_case, judgement);
-  const Minimized smallest = minimize(test_case, kernel->space(), shows_same_fault(*kernel, finding),
-                                      {.time = std::chrono::minutes(1)});
+  Console console;
+  std::size_t tried = 0;
+  const ShouldKeep same_fault = shows_same_fault(*kernel, finding);
+  const auto should_keep = [&](const Case& candidate) {
+    ++tried;
+    if (console.progress_due())
+      console.progress(fmt::format("{}: {} tried", to_string(finding.signature), counted(tried, "case")));
+    return same_fault(candidate);
+  };
+  const Minimized smallest =
+      minimize(test_case, kernel->space(), should_keep, {.time = std::chrono::minutes(1)});
+  console.clear();
   fmt::print(stderr, "{}: {} tried, {} kept, {} off the base value{}\n", to_string(finding.signature),
              counted(smallest.runs, "case"), smallest.steps,
              counted(elements_off_base(smallest.test_case, kernel->space()), "element"),

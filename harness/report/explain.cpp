@@ -88,13 +88,13 @@ std::string quantities(const Trial& trial) {
   }
   if (table.empty()) return {};
   return table.text() +
-         "ref/golden: the largest error of the plain formula in the kernel's own precision. condition: sum "
-         "of\n"
-         "magnitudes over the result. threshold: fudge times ref/golden, and the rounding of the output. "
-         "ratio:\n"
-         "target error over threshold, of the whole tensor or its worst line; above 1 is a suspect. rms "
-         "ratio:\n"
-         "of the target's error to the reference's. bias ulp: mean error away from zero, in last places.\n";
+         wrapped(
+             "ref/golden: the largest error of the plain formula in the kernel's own precision. condition: "
+             "sum of magnitudes over the result. threshold: fudge times ref/golden, and the rounding of "
+             "the output. ratio: target error over threshold, of the whole tensor or its worst line; "
+             "above 1 is a suspect. rms ratio: of the target's error to the reference's. bias ulp: mean "
+             "error away from zero, in last places.",
+             0);
 }
 
 // Whether a finding's message tells the output's worst element already.

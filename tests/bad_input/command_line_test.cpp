@@ -97,6 +97,16 @@ TEST(Help, FitsAHundredColumnsAndHasAnExample) {
   }
 }
 
+TEST(List, ABrokenManifestHidesNoOther) {
+  const TemporaryFolder folder;
+  copy_kernel("relu", folder);
+  const std::string broken = folder.write("kernels/broken/kernel.toml", "op = 3\n");
+  const ProgramRun run = run_assay({"list", "kernels"}, {.folder = folder.path()});
+  EXPECT_EQ(run.exit, 2);
+  EXPECT_THAT(run.out, ::testing::HasSubstr("kernels/relu/kernel.toml  f32"));
+  EXPECT_THAT(run.err, ::testing::HasSubstr("assay: kernels/broken/kernel.toml:1:"));
+}
+
 // --- what is to be written ---
 
 struct Output {
