@@ -137,8 +137,11 @@ template <class Value> struct LeanGolden : Operators<LeanGolden<Value>> {
   static LeanGolden load(double exact) { return exact; }
 
  private:
-  // By upper words: all from there on are taken for what may overflow, NaN too.
-  static bool is_small(double size) { return __double2hiint(size) < __double2hiint(may_overflow); }
+  // By upper words: all from there on are taken for what may overflow, NaN too, whose sign a GPU sets.
+  static bool is_small(double size) {
+    return static_cast<std::uint32_t>(__double2hiint(size)) <
+           static_cast<std::uint32_t>(__double2hiint(may_overflow));
+  }
   // rest + factor * m; for an exact operand's m, 0 as the program is compiled, nothing.
   static double with(double factor, double m, double rest) {
     return m == 0 ? rest : std::fma(factor, m, rest);
