@@ -116,6 +116,9 @@ Result<NvrtcOutput> run_nvrtc(const NvrtcLibrary& library, const std::string& so
     const char* mangled = nullptr;
     if (const int status = library.get_lowered_name(handle, expression.c_str(), &mangled))
       return failed(status);
+    if (mangled == nullptr)
+      return user_error(
+          Place{name}, "NVRTC does not say what '{}' is called in its PTX: is the source UTF-8?", expression);
     output.names.emplace_back(mangled);
   }
   return output;

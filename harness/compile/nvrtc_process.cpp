@@ -16,7 +16,10 @@ constexpr std::size_t most_bytes = std::size_t{4} << 30;
 std::string packed(const Result<NvrtcOutput>& output) {
   std::string body;
   put_field(body, output ? "" : output.error().message);
-  if (!output) return body;
+  if (!output) {
+    put_field(body, std::to_string(exit_code(output.error().kind)));
+    return body;
+  }
   put_field(body, std::to_string(output->status));
   put_field(body, output->log);
   put_field(body, output->ptx);
@@ -28,7 +31,10 @@ std::string packed(const Result<NvrtcOutput>& output) {
 std::optional<Result<NvrtcOutput>> unpacked(std::string_view body, const std::string& name) {
   const auto failure = take_field(body);
   if (!failure) return std::nullopt;
-  if (!failure->empty()) return environment_error(Place{name}, "{}", *failure);
+  if (!failure->empty()) {
+    const bool users = take_field(body) == std::to_string(exit_code(ErrorKind::user));
+    return std::unexpected(Error{users ? ErrorKind::user : ErrorKind::environment, *failure, Place{name}});
+  }
   const auto status = take_field(body);
   auto log = take_field(body), ptx = take_field(body), cubin = take_field(body);
   if (!status || !log || !ptx || !cubin) return std::nullopt;
@@ -74,10 +80,8 @@ Result<NvrtcOutput> run_nvrtc_apart(const NvrtcLibrary& library, const std::stri
                       limit.count(), how_to_raise_compile_limit);
   if (run.exit == 0)
     if (auto output = unpacked(run.text, name)) return *std::move(output);
-  if (!run.last_words.empty())
-    return user_error(Place{name}, "NVRTC failed at it within {} GiB of memory: {}", most_bytes >> 30,
-                      run.last_words);
-  return user_error(Place{name}, "NVRTC failed at it: it {}", how_it_ended(run.exit));
+  return user_error(Place{name}, "NVRTC failed at it, with at most {} GiB of memory: it {}", most_bytes >> 30,
+                    run.last_words.empty() ? how_it_ended(run.exit) : "threw " + run.last_words);
 }
 
 } // namespace assay

@@ -1,4 +1,5 @@
 // Work spread over child processes.
+#include "harness/base/last_words.h"
 #include "harness/base/processes.h"
 
 #include <gmock/gmock.h>
@@ -58,6 +59,17 @@ TEST(Processes, OneThatDiesCostsItsItemAlone) {
       EXPECT_THAT(text.error().message, HasSubstr(k == 2 ? "signal 9" : "exit status 3"));
     }
   }
+}
+
+TEST(Processes, OneThatSaysWhyItEndsIsToldSo) {
+  const auto results = spread(3, 2, [](std::size_t k) {
+    if (k == 1) end_process(2, "own.h: it threw");
+    return std::to_string(k);
+  });
+  ASSERT_FALSE(results.at(1));
+  EXPECT_EQ(results.at(1).error().kind, ErrorKind::user);
+  EXPECT_EQ(results.at(1).error().message, "own.h: it threw");
+  EXPECT_EQ(results.at(2).value(), "2");
 }
 
 TEST(Processes, NothingToDoStartsNone) {

@@ -183,6 +183,15 @@ TEST(Compile, WhatIncludesADeviceOrAPipeIsRefused) {
   }
 }
 
+TEST(Compile, ASourceThatIsNotUtf8IsAUserError) {
+  const Result<PtxSource> ptx =
+      compile_text("extern \"C\" __global__ void k(int* x) { x[0] = 1; }\n__device__ int \xff\xfe;\n", {"k"});
+  ASSERT_FALSE(ptx);
+  EXPECT_EQ(ptx.error().kind, ErrorKind::user);
+  EXPECT_EQ(ptx.error().place.file, "somewhere/k.cu");
+  EXPECT_EQ(ptx.error().message.find('\n'), std::string::npos);
+}
+
 TEST(Compile, VersionNamesTheLibrary) {
   const Result<std::string> version = compiler_version();
   ASSERT_TRUE(version) << to_string(version.error());
