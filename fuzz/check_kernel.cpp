@@ -1,14 +1,12 @@
 #include "fuzz/check_kernel.h"
 
-#include "fuzz/open_device.h"
 #include "harness/inputs/space.h"
 #include "harness/run/kernel.h"
 
 namespace assay {
 
-Result<void> check_kernel(const std::filesystem::path& manifest, const std::string& device_name) {
-  ASSAY_TRY(const auto device, open_loading_device(device_name));
-  ASSAY_TRY(const auto kernel, Kernel::load(manifest, *device, {.named_by_user = true}));
+Result<void> check_kernel(const std::filesystem::path& manifest, Device& device) {
+  ASSAY_TRY(const auto kernel, Kernel::load(manifest, device, {.named_by_user = true}));
   const CaseSpace& space = kernel->space();
   for (const DType dtype : space.dtypes) {
     Case simplest;

@@ -39,10 +39,15 @@ Result<std::unique_ptr<Device>> open_device(const std::string& name, unsigned wo
   return device;
 }
 
-Result<std::unique_ptr<Device>> open_loading_device(const std::string& name) {
+std::unique_ptr<Device> loading_device([[maybe_unused]] const std::string& name) {
 #ifdef ASSAY_HAS_CPU_DEVICE
   if (name == "cpu") return make_loading_device();
 #endif
+  return nullptr;
+}
+
+Result<std::unique_ptr<Device>> open_loading_device(const std::string& name) {
+  if (auto loading = loading_device(name)) return loading;
   return open_device(name);
 }
 

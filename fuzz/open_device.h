@@ -15,8 +15,10 @@ namespace assay {
 // round.
 Result<std::unique_ptr<Device>> open_device(const std::string& name, unsigned worker = 0);
 
-// The same for programs that are only loaded, to see what they are refused for: without machine code where
-// the device makes it itself.
+// For programs that are only loaded, to see what they are refused for: one that makes no machine code, where
+// the device does that itself. Null: there is no need of one, its driver's start being what takes long.
+std::unique_ptr<Device> loading_device(const std::string& name);
+// That, or the device.
 Result<std::unique_ptr<Device>> open_loading_device(const std::string& name);
 
 // What `--device` is where it is not given.

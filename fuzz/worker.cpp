@@ -44,9 +44,12 @@ Result<std::unique_ptr<Worker>> Worker::create(const fs::path& manifest, const s
     if ((*worker->status_)->campaign != ::getppid()) // it was killed before the line above
       return environment_error({campaign->status.string()}, "its campaign is gone");
   }
-  if (campaign && campaign->check) ASSAY_TRY_VOID(check_kernel(manifest, device));
   const unsigned turn = campaign ? (*worker->status_)->worker : 0;
   ASSAY_TRY(worker->device_, open_device(device, turn));
+  if (campaign && campaign->check) {
+    const auto loading = loading_device(device);
+    ASSAY_TRY_VOID(check_kernel(manifest, loading ? *loading : *worker->device_));
+  }
   ASSAY_TRY(worker->kernel_, Kernel::load(manifest, *worker->device_, {.named_by_user = true}));
   worker->space_ = worker->kernel_->space();
   ASSAY_TRY_VOID(repair(Case{}, worker->space_)); // so that drawing can never fail

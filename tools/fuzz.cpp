@@ -76,10 +76,10 @@ Result<void> check_libfuzzer_flags(const std::vector<std::string>& flags) {
   return {};
 }
 
-Result<CampaignKernel> prepare(const std::string& argument, const FuzzArguments& arguments) {
+Result<CampaignKernel> prepare(const std::string& argument, const FuzzArguments& arguments, Device& device) {
   ASSAY_TRY(CampaignKernel kernel, prepare_kernel(argument));
   if (arguments.kernels.size() == 1) { // of several each is compiled when its turn comes
-    ASSAY_TRY_VOID(check_kernel(kernel.manifest, arguments.device));
+    ASSAY_TRY_VOID(check_kernel(kernel.manifest, device));
     kernel.checked = true;
   }
   if (!arguments.corpus.empty()) {
@@ -168,10 +168,10 @@ Result<CampaignOptions> campaign_options(FuzzArguments& arguments) {
   ASSAY_TRY_VOID(check_output_file(arguments.json));
   ASSAY_TRY_VOID(check_output_folder(arguments.out));
   if (!arguments.corpus.empty()) ASSAY_TRY_VOID(check_output_folder(arguments.corpus));
-  ASSAY_TRY_VOID(open_loading_device(arguments.device)); // there is such a device
-  std::map<std::string, std::string> names;              // all kernels are prepared before the first runs
+  ASSAY_TRY(const auto device, open_loading_device(arguments.device)); // there is such a device
+  std::map<std::string, std::string> names; // all kernels are prepared before the first runs
   for (const std::string& argument : arguments.kernels) {
-    ASSAY_TRY(CampaignKernel kernel, prepare(argument, arguments));
+    ASSAY_TRY(CampaignKernel kernel, prepare(argument, arguments, *device));
     if (const auto [first, is_new] = names.emplace(kernel.name, argument); !is_new)
       return user_error(Place{argument}, "is named {}, as {} is; their findings would mix", kernel.name,
                         first->second);

@@ -25,6 +25,7 @@ namespace {
 
 constexpr std::size_t max_crashes = 20;     // then something is wrong that no restart will mend
 constexpr std::size_t max_false_starts = 3; // crashes in a row before a first case
+constexpr std::size_t told_log_lines = 4;   // of a worker that ended
 constexpr double longest_step = 300;        // seconds of one case, or of one candidate while minimizing
 constexpr long most_megabytes = 500;        // of a worker
 constexpr long screen_megabytes = 1000;     // more where it compiles and feeds a screen
@@ -39,7 +40,7 @@ long peak_megabytes() {
 
 // What a worker that ended of itself said last.
 Error told_by(const fs::path& log, int code) {
-  std::string why = last_log_line(log);
+  std::string why = last_log_lines(log, 1);
   for (const std::string_view speaker : {"assay-fuzz: ", "assay: "})
     if (why.starts_with(speaker)) why.erase(0, speaker.size());
   return {code == exit_code(ErrorKind::user) ? ErrorKind::user : ErrorKind::environment, std::move(why), {}};
@@ -325,7 +326,8 @@ void KernelCampaign::record_crash(Worker& worker, const std::string& how) {
   }
   console_->note(fmt::format("assay: worker {}{}{}", crash.how,
                              crash.culprit.empty() ? "" : "; the case in work is " + crash.culprit.string(),
-                             "; its log is " + worker.log_path.string()));
+                             fmt::format("; its log is {}, which ends with: {}", worker.log_path.string(),
+                                         one_line(last_log_lines(worker.log_path, told_log_lines)))));
   record_.deaths.push_back({crash.how, crash.culprit.string()});
   if (const auto written = folder_.write(record_); !written)
     console_->note("assay: " + to_string(written.error()));

@@ -30,7 +30,7 @@ Result<void> merge_corpora(const fs::path& manifest, const std::string& device, 
   if (*ended == Ended{}) return {};
   if (!ended->by_signal && (ended->code == 2 || ended->code == 4))
     return std::unexpected(
-        Error{ended->code == 2 ? ErrorKind::user : ErrorKind::environment, one_line(last_log_line(log)), {}});
+        Error{ended->code == 2 ? ErrorKind::user : ErrorKind::environment, one_line(last_log_lines(log, 1)), {}});
   scratch.keep();
   return internal_error("merging ended with {}; its log is {}", describe(*ended), log.string());
 }

@@ -2,10 +2,13 @@
 
 #include "harness/base/check.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <deque>
 #include <fcntl.h>
 #include <fstream>
 #include <spawn.h>
@@ -126,12 +129,15 @@ std::size_t affordable_workers() {
   return file ? std::max<std::size_t>(kilobytes * 3 / 4 / worker_kilobytes, 1) : 1;
 }
 
-std::string last_log_line(const fs::path& log) {
+std::string last_log_lines(const fs::path& log, std::size_t most) {
   std::ifstream file(log);
-  std::string line, last;
-  while (std::getline(file, line))
-    if (!line.empty()) last = line;
-  return last;
+  std::deque<std::string> lines;
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty()) continue;
+    lines.push_back(std::move(line));
+    if (lines.size() > most) lines.pop_front();
+  }
+  return fmt::format("{}", fmt::join(lines, " | "));
 }
 
 } // namespace assay

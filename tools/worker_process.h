@@ -57,7 +57,7 @@ Result<std::filesystem::path> find_worker_program();
 // How many workers the memory that is free now has room for; at least 1.
 std::size_t affordable_workers();
 
-// The last lines of a worker's log that say what went wrong.
-std::string last_log_line(const std::filesystem::path& log);
+// The last lines of a worker's log, which say what went wrong; " | " between them.
+std::string last_log_lines(const std::filesystem::path& log, std::size_t most);
 
 } // namespace assay

@@ -227,6 +227,8 @@ TEST(Campaign, OutlivesAWorkerAndWritesTheCulpritDown) {
       }});
   EXPECT_EQ(run.exit, 70) << run.out << run.err; // no finding, but a fault of ours (here: the test's)
   EXPECT_THAT(run.err, HasSubstr("its log is"));
+  EXPECT_THAT(run.err, HasSubstr("which ends with: "));
+  EXPECT_THAT(run.err, HasSubstr("SEGV")); // libFuzzer's words
   EXPECT_THAT(run.out, HasSubstr("cases"));
 }
 
