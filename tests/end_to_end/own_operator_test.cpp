@@ -8,6 +8,7 @@ namespace assay::testing {
 namespace {
 
 using ::testing::AnyOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 
 TEST(OwnOperator, RightKernelsOfItPass) {
@@ -29,6 +30,68 @@ TEST(OwnOperator, AWrongKernelOfItIsFound) {
   EXPECT_EQ(run.exit, 1) << run.out << run.err;
   EXPECT_THAT(run.out,
               AnyOf(HasSubstr("FINDING gate of forward y"), HasSubstr("FINDING structure of forward y")));
+}
+
+// Its forward crashes where n is 5, which no trial of it comes to.
+class CrashingOperator : public ::testing::Test {
+ protected:
+  CrashingOperator() {
+    const std::string header = folder_.write("k/crashing.h", R"cpp(#pragma once
+#include "harness/ops/formula.h"
+namespace assay {
+struct Crashing {
+  static constexpr auto name = "crashing";
+  static constexpr Dim n{0, "n"};
+  static constexpr Dim dims[] = {n};
+  static constexpr auto x = TensorSpec::input(0, "x", "n");
+  static constexpr auto y = TensorSpec::output(1, "y", "n");
+  static constexpr TensorSpec tensors[] = {x, y};
+  template <class Run> static void forward(Run& run) {
+    run.line([](auto& line) {
+      const int* volatile nowhere = nullptr;
+      if (line.size(n) == 5) line.store(y, {*nowhere}, line.load(x, {0}));
+      line.each(line.size(n), [&](auto i) { line.store(y, {i}, 2 * line.load(x, {i})); });
+    });
+  }
+};
+} // namespace assay
+)cpp");
+    folder_.write("k/k.cu", "extern \"C\" __global__ void twice(const float* x, float* y, long long n) {\n"
+                            "  const long long i = blockIdx.x * 256LL + threadIdx.x;\n"
+                            "  if (i < n) y[i] = 2 * x[i];\n}\n");
+    manifest_ = folder_.write("k/kernel.toml",
+                              "op = \"crashing.h\"\nsource = \"k.cu\"\ndtypes = [\"f32\"]\n[dims]\n"
+                              "n = { min = 4, max = 6, production = [5] }\n[[launch]]\nkernel = \"twice\"\n"
+                              "grid = [\"ceil_div(n, 256)\"]\nblock = [\"256\"]\n"
+                              "args = [\"x\", \"y\", \"n:i64\"]\n");
+    case_ = folder_.write("k/five.case", "assay-case 1\nkernel = " + manifest_ +
+                                             "\ndtype = f32\npass = forward\nschedule = 0\nexpect = pass\n\n"
+                                             "[dims]\nn = 5\n\n[inputs]\nx = zero()\n");
+    told_ = header + ":14: the operator read address 0x0 at n=5 (forward, f32)";
+  }
+  ProgramRun run(const std::vector<std::string>& args) { return run_assay(args, {.folder = folder_.path()}); }
+
+  TemporaryFolder folder_;
+  std::string manifest_, case_, told_;
+};
+
+TEST_F(CrashingOperator, EndsEveryCommandWithOneLine) {
+  const std::vector<std::vector<std::string>> commands = {
+      {"verify", manifest_},
+      {"replay", case_},
+      {"explain", case_},
+      {"minimize", case_},
+      {"fuzz", manifest_, "--runs", "2000", "--jobs", "2", "--seed", "1", "--out", folder_ / "out"}};
+  for (const std::vector<std::string>& command : commands) {
+    const ProgramRun ended = run(command);
+    EXPECT_EQ(ended.exit, 2) << command.front() << ended.out << ended.err;
+    EXPECT_THAT(ended.err, EndsWith("assay: " + told_ + "\n"))
+        << command.front(); // behind what tells of progress
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out/k/crashes")) << "no case is at fault";
+  const ProgramRun triaged = run({"triage", folder_ / "k"});
+  EXPECT_EQ(triaged.exit, 2) << triaged.out << triaged.err;
+  EXPECT_THAT(triaged.err + triaged.out, HasSubstr(told_));
 }
 
 TEST(OwnOperator, IsNotCompiledBecauseACaseFromElsewhereNamesIt) {
