@@ -181,13 +181,16 @@ Layout draw_layout(const Shape& shape, const LayoutText& allowed, Rng& rng) {
   return layout;
 }
 
+std::int64_t draw_share(Rng& rng) {
+  const std::uint64_t luck = rng.below(100);
+  return usual_share * (luck < 60 ? 64 : luck < 94 ? 16 : 1);
+}
+
 Dims draw_dims(const CaseSpace& space, Rng& rng) {
   Dims dims;
   for (std::size_t d = 0; d < space.dims.size(); ++d)
     dims.emplace_back(space.dims[d].name, draw_size(space.dims[d], known_sizes(space, d, rng), rng));
-  const std::uint64_t luck = rng.below(100);
-  const std::int64_t share = usual_share * (luck < 60 ? 64 : luck < 94 ? 16 : 1);
-  if (!fit_budgets(dims, space, share)) fit_budgets(dims, space);
+  fit_budgets(dims, space, draw_share(rng));
   return dims;
 }
 
