@@ -34,7 +34,7 @@ TEST(Envelope, HoldsEveryInstrumentTheMethodNames) {
   EXPECT_EQ(up, algorithms);
   EXPECT_EQ(down, algorithms);
   EXPECT_EQ(signs, 4 * algorithms);
-  EXPECT_EQ(inverted, 3 * algorithms);
+  EXPECT_EQ(inverted, 4 * algorithms);
   EXPECT_GT(contracted, 0);
   EXPECT_GT(tiles, 0);
   EXPECT_GT(strided, 0);
