@@ -37,6 +37,7 @@ constexpr Kind sweep_order[] = {
     Kind::one_hot,
     Kind::half_integers,
     Kind::ties,
+    Kind::beside_ties,
     Kind::cancelling_sum,
     Kind::sorted_descending,
     Kind::sorted_ascending,

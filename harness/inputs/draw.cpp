@@ -6,6 +6,7 @@
 #include "harness/numerics/formats.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -74,6 +75,12 @@ Distribution draw_params(const DistributionRule& rule, Rng& rng) {
   Distribution result = make_distribution(rule.kind);
   for (std::size_t i = 0; i < rule.params.size(); ++i)
     result.params[i].second = draw_param(rule.params[i], rng);
+  if (rule.kind == DistributionKind::beside_ties) {
+    static constexpr std::array<double, 3> formats[] = {
+        {3, -6, 8}, {2, -14, 15}, {10, -14, 15}, {7, -126, 127}}; // E4M3, E5M2, f16, bf16
+    const std::array<double, 3> format = rng.pick(std::span<const std::array<double, 3>>(formats));
+    for (std::size_t i = 0; i < format.size(); ++i) result.params[i].second = format[i];
+  }
   if (rule.params.size() == 2 && rule.params[0].name == "low")
     std::tie(result.params[0].second, result.params[1].second) = draw_range(rule.params[0].integer, rng);
   return result;

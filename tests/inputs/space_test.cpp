@@ -221,8 +221,8 @@ TEST(Space, sizes_that_the_manifest_names_are_tried) {
   for (const std::int64_t size : {1535, 1536, 1537}) EXPECT_TRUE(cols.contains(size)) << size;
   Rng rng(1);
   int drawn = 0;
-  for (int i = 0; i < 1000; ++i) drawn += draw_case(space, rng).dims[1].second == 1536;
-  EXPECT_GT(drawn, 5);
+  for (int i = 0; i < 10000; ++i) drawn += draw_case(space, rng).dims[1].second == 1536;
+  EXPECT_GT(drawn, 50);
 }
 
 TEST(Space, few_cases_take_the_whole_of_a_budget) {
