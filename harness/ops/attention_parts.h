@@ -58,7 +58,8 @@ template <class Line, class Keys> auto partial_softmax(Line& line, const Keys& k
   PartialSoftmax partial{line.scratch(keys.seen), line.scratch(keys.parts()), line.scratch(keys.parts())};
   line.each(keys.parts(), [&](auto t) {
     const auto begin = keys.begin(t), n = keys.size(t);
-    partial.largest[t] = line.max(n, [&](auto i) { return keys.score(begin + i); });
+    const typename Line::Number largest = line.max(n, [&](auto i) { return keys.score(begin + i); });
+    partial.largest[t] = as_computed(largest);
     line.each(
         n, [&](auto i) { partial.weight[begin + i] = rescale(keys.score(begin + i), partial.largest[t]); });
     partial.total[t] = line.sum(n, [&](auto i) { return partial.weight[begin + i]; });
@@ -142,7 +143,7 @@ void attend_by_powers(Line& line, const Keys& keys, const typename Line::Number&
   for (long long t = 0; t < keys.parts(); ++t) {
     const auto begin = keys.begin(t), n = keys.size(t);
     const Number own = line.max(n, [&](auto i) { return keys.score(begin + i); });
-    const Number top = maximum(largest, own);
+    const Number top = maximum(largest, as_computed(own));
     const Number shift = top == none ? Number(0) : Number(top * factor);
     const Number before =
         largest == none ? Number(0) : power(Number(Number(largest - top) * factor), Base::two);
