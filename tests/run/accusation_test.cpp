@@ -94,6 +94,29 @@ TEST(Accusation, PartsOfAttentionAreSuspectsThatAreExplained) {
   }
 }
 
+// Forms that libraries have, where every other legal evaluation is exact, or does not overflow.
+TEST(Accusation, FormsOfLibrariesAreSuspectsThatAreExplained) {
+  for (const char* file : {"corpus/known_right/weighted_means_of_equal_elements.case",
+                           "corpus/known_right/subnormal_products_of_a_softmax_gradient.case",
+                           "corpus/known_right/slope_of_swiglu_first.case",
+                           "corpus/known_right/logsumexp_of_large_logits.case"}) {
+    const auto judged = judged_case(file);
+    ASSERT_TRUE(judged) << file;
+    EXPECT_FALSE(judged->lucky.empty()) << file << ": no suspect, so nothing is tested";
+  }
+}
+
+// A factor that meets each term of a norm's gradient first makes infinities of what is finite: excused.
+TEST(Accusation, AFactorBeforeTheDifferenceMayOverflow) {
+  for (const char* file : {"corpus/known_right/gradient_of_a_norm_times_its_columns.case",
+                           "corpus/known_right/rstd_times_each_term_overflows.case"}) {
+    const auto judged = judged_case(file);
+    ASSERT_TRUE(judged) << file;
+    EXPECT_FALSE(std::isfinite(judged->trial.target.front().back())) << file << ": nothing is tested";
+    EXPECT_TRUE(std::isfinite(judged->trial.golden.front().value.back())) << file;
+  }
+}
+
 // What the rounded product of the maximum leaves is 2^256 too large: the kernel has NaN, rightly excused.
 TEST(Accusation, APowerOfWhatAHugeMaximumLeavesIsNoFinding) {
   const auto judged = judged_case("corpus/known_right/exp2_of_what_a_huge_maximum_leaves.case");
