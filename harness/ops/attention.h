@@ -118,12 +118,14 @@ struct Attention {
     return line.algorithm() == query_scaled_exp2 ? Base::two : Base::e;
   }
 
-  // 2^(x c - m c) for the maximum itself is 2 to what its product's rounding left: from some 2^31 on that may
-  // overflow.
+  // 2^(x c - m c), x the maximum itself, is 2 to what rounding left of m c, half a unit in its last place
+  // (under random rounding of both products two units): that may overflow, or the power's rounding to T.
   template <class Line, class Numbers>
   static void mark_lost_exponents(const Line& line, long long seen, Numbers scores) {
     if constexpr (Line::is_golden) {
-      constexpr double range = Line::Number::largest > 0x1p200 ? 0x1p63 : 0x1p31; // the largest exponent / u
+      const bool is_wide = Line::Number::largest > 0x1p200; // up to 2^1024, of 53 bits; else 2^128, of 24
+      const bool is_f16 = line.round(line.number(0x1p16)).overflowed();
+      const double range = is_wide ? 0x1p61 : is_f16 ? 0x1p26 : 0x1p29;
       line.each(seen, [&](auto j) {
         if (scores[j].finite() && !(__builtin_fabs(scores[j].value().high) * log2_of_e.high < range))
           scores[j].mark_overflow();

@@ -105,20 +105,57 @@ TEST(AttentionInParts, WeightsByPowersMayBeRounded) {
             137 * 0x1p-9);
 }
 
+bool flagged(double score, DType dtype) {
+  const OneQuery query(1, {0, score}, {1, 1}, dtype);
+  const auto g = query.problem.evaluate(instrument(Instrument::Number::golden));
+  return named(g, "out").formula_overflows.front() != 0;
+}
+
 TEST(AttentionInParts, APowerOfWhatAHugeMaximumLeavesMayOverflow) {
-  // The float product of a maximum and log2(e) is off by up to 128 from 2^31 on, and 2^128 overflows; the
-  // double's by 1024 from 2^63.
-  const auto flagged = [](double score, DType dtype) {
-    const OneQuery query(1, {0, score}, {1, 1}, dtype);
-    return named(query.problem.evaluate(instrument(Instrument::Number::golden)), "out")
-        .formula_overflows.front();
-  };
+  // A product with log2(e) of 2^29 or more is rounded by up to 32, randomly by 64, two of them by 128, and
+  // 2^128 overflows; in double from 2^61. f16 ends at 2^16.
   for (const double sign : {1.0, -1.0}) {
-    EXPECT_EQ(flagged(sign * 1.48e9, DType::f32), 0); // times log2(e): 2.135e9, 2^31 is 2.147e9
-    EXPECT_EQ(flagged(sign * 1.49e9, DType::f32), 1);
-    EXPECT_EQ(flagged(sign * 6.39e18, DType::f64), 0); // 9.219e18, 2^63 is 9.223e18
-    EXPECT_EQ(flagged(sign * 6.40e18, DType::f64), 1);
+    EXPECT_FALSE(flagged(sign * 3.72e8, DType::f32)); // times log2(e): 5.367e8, 2^29 is 5.369e8
+    EXPECT_TRUE(flagged(sign * 3.73e8, DType::f32));
+    EXPECT_TRUE(flagged(sign * 0x1.8p28, DType::bf16));
+    EXPECT_FALSE(flagged(sign * 0x1.6p28, DType::bf16));
+    EXPECT_FALSE(flagged(sign * 1.59e18, DType::f64)); // 2.294e18, 2^61 is 2.306e18
+    EXPECT_TRUE(flagged(sign * 1.60e18, DType::f64));
   }
+  OwnedProblem half(*find_op("attention"), Pass::forward, DType::f16, {1, 1, 1, 1, 1});
+  for (const double k : {46.0 * 1024, 45.0 * 1024}) { // 1024 k log2(e): 6.96e7 and 6.81e7, 2^26 is 6.71e7
+    half.set("q", {1024}).set("k", {k}).set("v", {1});
+    EXPECT_EQ(named(half.evaluate(golden), "out").formula_overflows.front(), 1) << k;
+  }
+  half.set("q", {1024}).set("k", {44.0 * 1024}); // 6.66e7
+  EXPECT_EQ(named(half.evaluate(golden), "out").formula_overflows.front(), 0);
+}
+
+// Else it would be an internal fault (run/earned_nan.h).
+TEST(AttentionInParts, NoNaNOfFiniteScoresThatAreNotFlagged) {
+  int losses = 0, kept = 0;
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16})
+    for (double q = 1; q < 60000; q *= 1.7)
+      for (const double k : {1.0, -1.0, 30.0, -990.0, 60000.0, -60000.0}) {
+        OwnedProblem p(*find_op("attention"), Pass::forward, dtype, {1, 1, 1, 5, 1});
+        p.set("q", {q}).set("k", {k, k, k * 1.01, k * 0.99, k}).set("v", {0, 1, 0, -1, 0});
+        const bool excused = named(p.evaluate(golden), "out").formula_overflows.front() != 0;
+        std::vector<Instrument> instruments = legal_instruments(p.op, Pass::forward);
+        for (int draw = 0; draw < 40; ++draw) {
+          Instrument noise = way("", Order::blocked, 1 + draw % 3);
+          noise.number = Instrument::Number::noise;
+          noise.algorithm = draw % static_cast<int>(p.op.info().algorithms.size());
+          noise.seed = static_cast<std::uint64_t>(draw);
+          instruments.push_back(noise);
+        }
+        for (const Instrument& i : instruments) {
+          const bool lost = std::isnan(named(p.evaluate(i), "out").value.front());
+          ASSERT_TRUE(excused || !lost) << name_of(dtype) << " " << q << " " << k << " " << describe(i);
+          (lost ? losses : kept) += 1;
+        }
+      }
+  EXPECT_GT(losses, 10);
+  EXPECT_GT(kept, 10000);
 }
 
 template <class N> std::int64_t part_of(Order order, std::int64_t width, std::int64_t n) {
