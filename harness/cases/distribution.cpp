@@ -36,6 +36,10 @@ constexpr Param wide_params[] = {{"low", -20, -1074, 1023, true}, {"high", 20, -
 constexpr Param extreme_params[] = {{"magnitude", 100, 0, huge}};
 constexpr Param half_integer_params[] = {{"limit", 127, 1, 1 << 20, true}};
 constexpr Param ties_params[] = {{"bits", 3, 1, 51, true}};
+constexpr Param beside_ties_params[] = { // of E4M3
+    {"bits", 3, 1, 51, true},
+    {"low", -6, -900, 1000, true},
+    {"high", 8, -900, 1000, true}};
 constexpr Param specials_params[] = {{"share", 0.1, 0, 1}, {"stddev", 1, 0, huge}};
 constexpr Param legal_params[] = {{"edges", 0.25, 0, 1}};
 
@@ -70,6 +74,7 @@ constexpr DistributionRule rules[] = {
     {Kind::cancelling_sum, "cancelling_sum", stddev_one, Spread::everything, seeded, sequential},
     {Kind::half_integers, "half_integers", half_integer_params, Spread::everything, seeded},
     {Kind::ties, "ties", ties_params, Spread::everything, seeded},
+    {Kind::beside_ties, "beside_ties", beside_ties_params, Spread::everything, seeded},
     {Kind::subnormal, "subnormal", {}, Spread::everything, seeded},
     {Kind::largest, "largest", {}, Spread::everything, seeded},
     {Kind::specials, "specials", specials_params, Spread::everything, seeded},

@@ -35,6 +35,8 @@ enum class DistributionKind : std::uint8_t {
   half_integers,    // k + 1/2, |k| below limit, and +limit in the first place of each line: ties of integer
                     // codes
   ties,             // values or sums of neighbours half way between two of `bits` fraction bits
+  beside_ties,      // half way between two floats of `bits` fraction bits and exponents low to high, their
+                    // subnormals often; or a unit of the storage type's last place above or below that
   subnormal,        // below the smallest normal of the storage type, its edges often
   largest,          // +- the largest finite of the storage type, or up to 3 steps below it
   specials,         // N(0, stddev) with NaN, +inf and -inf mixed in with probability `share`

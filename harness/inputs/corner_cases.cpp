@@ -37,6 +37,7 @@ constexpr Kind sweep_order[] = {
     Kind::one_hot,
     Kind::half_integers,
     Kind::ties,
+    Kind::beside_ties,
     Kind::cancelling_sum,
     Kind::sorted_descending,
     Kind::sorted_ascending,
@@ -95,15 +96,27 @@ class Sweep {
         }
     for (std::size_t d = 0; d < space_.dims.size(); ++d)
       for (const std::int64_t size : limit_sizes(space_.dims[d])) {
-        Dims dims;
-        for (const DimRange& range : space_.dims) dims.emplace_back(range.name, legal_size(range, 1));
+        Dims dims = smallest_dims();
         dims[d].second = size;
         add(plain(dims, next_dtype(), Pass::forward));
       }
+    for (const InputSpec& spec : space_.inputs)
+      add_volume([&](const Dims& dims) {
+        const auto shape = shape_of(spec, dims);
+        return shape ? element_count(*shape) : 0;
+      });
+    for (const Budget& budget : space_.budgets)
+      add_volume([&](const Dims& dims) { return amount_of(budget, dims).value_or(0); });
     return std::move(cases_);
   }
 
  private:
+  Dims smallest_dims() const {
+    Dims dims;
+    for (const DimRange& range : space_.dims) dims.emplace_back(range.name, legal_size(range, 1));
+    return dims;
+  }
+
   // A few elements along each dim, one more than the smallest tile along the last that has one below 64.
   Dims small_dims() const {
     Dims dims;
@@ -212,6 +225,30 @@ class Sweep {
       }
   }
 
+  // More elements or threads than 16 bits count, over dims as even as they go: what no dim shows alone, such
+  // as an offset that is too short for the last head or row.
+  void add_volume(const auto& amount) {
+    constexpr std::int64_t enough = 3 << 15; // half as many again, so that the last line begins beyond, too
+    Dims dims = smallest_dims();
+    for (std::int64_t now = amount(dims); now < enough; now = amount(dims)) {
+      std::optional<std::size_t> shortest;
+      Dims longer = dims;
+      for (std::size_t d = 0; d < dims.size(); ++d) {
+        const DimRange& range = space_.dims[d];
+        Dims grown = dims;
+        grown[d].second = legal_size(range, dims[d].second + std::max(dims[d].second / 4, range.multiple_of));
+        if (amount(grown) <= now || (shortest && dims[d].second >= dims[*shortest].second)) continue;
+        shortest = d;
+        longer = std::move(grown);
+      }
+      if (!shortest) return;
+      dims = std::move(longer);
+    }
+    if (!within_budgets(dims, space_) || !volumes_.insert(dims).second) return;
+    add(plain(dims, next_dtype(), Pass::forward));
+    if (space_.has_backward) add(plain(dims, next_dtype(), Pass::backward));
+  }
+
   // Types and passes in turn.
   void add_next(const Dims& dims) {
     const Pass pass =
@@ -224,6 +261,7 @@ class Sweep {
   const CaseSpace& space_;
   std::vector<Case> cases_;
   std::set<std::string> seen_;
+  std::set<Dims> volumes_;
   std::size_t turn_ = 0;
   bool strided_ = false;
 };

@@ -6,6 +6,7 @@
 #include "harness/numerics/formats.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -74,6 +75,12 @@ Distribution draw_params(const DistributionRule& rule, Rng& rng) {
   Distribution result = make_distribution(rule.kind);
   for (std::size_t i = 0; i < rule.params.size(); ++i)
     result.params[i].second = draw_param(rule.params[i], rng);
+  if (rule.kind == DistributionKind::beside_ties) {
+    static constexpr std::array<double, 3> formats[] = {
+        {3, -6, 8}, {2, -14, 15}, {10, -14, 15}, {7, -126, 127}}; // E4M3, E5M2, f16, bf16
+    const std::array<double, 3> format = rng.pick(std::span<const std::array<double, 3>>(formats));
+    for (std::size_t i = 0; i < format.size(); ++i) result.params[i].second = format[i];
+  }
   if (rule.params.size() == 2 && rule.params[0].name == "low")
     std::tie(result.params[0].second, result.params[1].second) = draw_range(rule.params[0].integer, rng);
   return result;
@@ -181,13 +188,16 @@ Layout draw_layout(const Shape& shape, const LayoutText& allowed, Rng& rng) {
   return layout;
 }
 
+std::int64_t draw_share(Rng& rng) {
+  const std::uint64_t luck = rng.below(100);
+  return usual_share * (luck < 60 ? 64 : luck < 94 ? 16 : 1);
+}
+
 Dims draw_dims(const CaseSpace& space, Rng& rng) {
   Dims dims;
   for (std::size_t d = 0; d < space.dims.size(); ++d)
     dims.emplace_back(space.dims[d].name, draw_size(space.dims[d], known_sizes(space, d, rng), rng));
-  const std::uint64_t luck = rng.below(100);
-  const std::int64_t share = usual_share * (luck < 60 ? 64 : luck < 94 ? 16 : 1);
-  if (!fit_budgets(dims, space, share)) fit_budgets(dims, space);
+  fit_budgets(dims, space, draw_share(rng));
   return dims;
 }
 

@@ -20,7 +20,10 @@ ElementOverride draw_override(const Shape& shape, const Domain& domain, DType ty
                               Rng& rng); // has elements
 Layout draw_layout(const Shape& shape, const LayoutText& allowed, Rng& rng);
 
-// The dims of a new case: most of them small, so that a second holds many.
+// The share of the budgets that a new or mutated case may take: mostly a small one, for a case at a limit of
+// the space takes as long as hundreds of others.
+std::int64_t draw_share(Rng& rng);
+
 Dims draw_dims(const CaseSpace& space, Rng& rng);
 
 // An input drawn anew. `plain`: what inputs beside the one under attack get, mostly N(0, 1).

@@ -187,6 +187,20 @@ ASSAY_ANYWHERE double element_of(const ElementContext& c, const ElementPlace& at
     const double value = static_cast<double>((std::uint64_t{1} << bits) + fraction) + (own_tie ? 0.5 : 0.0);
     return with_sign(value * power_of_two(exponent - bits), block.word[3]);
   }
+  if constexpr (kind == Kind::beside_ties) {
+    const int bits = static_cast<int>(c.p[0]), low = static_cast<int>(c.p[1]);
+    const PhiloxBlock block = philox(c.seed, at.index, second_stream);
+    const bool below_normal = (block.word[0] & 3) == 0;
+    const auto count = static_cast<std::uint64_t>(c.p[2] - c.p[1]) + 1;
+    const int exponent = below_normal ? low : low + static_cast<int>(below(block.word[0], count));
+    const std::uint64_t fraction = ((std::uint64_t{block.word[1]} << 32) | block.word[2]) >> (64 - bits);
+    const std::uint64_t steps = fraction + (below_normal ? 0 : std::uint64_t{1} << bits);
+    const double tie = (static_cast<double>(steps) + 0.5) * power_of_two(exponent - bits);
+    const int tie_exponent = static_cast<int>(double_bits(tie) >> 52) - 1023;
+    const double unit_of_storage = power_of_two(tie_exponent - c.precision + 1);
+    const auto side = static_cast<int>((block.word[3] >> 1) % 3) - 1;
+    return with_sign(tie + side * unit_of_storage, block.word[3]);
+  }
   if constexpr (kind == Kind::subnormal) {
     const PhiloxBlock block = philox(c.seed, at.index, second_stream);
     const std::uint64_t count = (std::uint64_t{1} << (c.precision - 1)) - 1; // of subnormals of one sign

@@ -102,6 +102,13 @@ std::vector<std::int64_t> padded_strides(const Shape& shape, const LayoutText& a
   return strides;
 }
 
+Result<std::int64_t> amount_of(const Budget& budget, const Dims& dims) {
+  return budget.amount.evaluate([&](std::string_view name) -> std::optional<std::int64_t> {
+    const std::int64_t value = dim_value(dims, name);
+    return value < 0 ? std::nullopt : std::optional(value);
+  });
+}
+
 bool within_budgets(const Dims& dims, const CaseSpace& space, std::int64_t share) {
   std::int64_t total = 0;
   for (const InputSpec& spec : space.inputs) {
@@ -110,12 +117,8 @@ bool within_budgets(const Dims& dims, const CaseSpace& space, std::int64_t share
     total += element_count(*shape);
   }
   if (total > std::max<std::int64_t>(space.element_budget / share, 1)) return false;
-  const Scope scope = [&](std::string_view name) -> std::optional<std::int64_t> {
-    const std::int64_t value = dim_value(dims, name);
-    return value < 0 ? std::nullopt : std::optional(value);
-  };
   return std::ranges::all_of(space.budgets, [&](const Budget& budget) {
-    const auto amount = budget.amount.evaluate(scope);
+    const auto amount = amount_of(budget, dims);
     const std::int64_t limit = share == 1 ? budget.whole_limit : budget.limit / share;
     return amount && *amount <= std::max<std::int64_t>(limit, 1);
   });

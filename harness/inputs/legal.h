@@ -36,6 +36,9 @@ std::optional<std::string> layout_fault(const Layout& layout, const Shape& shape
 std::vector<std::int64_t> padded_strides(const Shape& shape, const LayoutText& allowed,
                                          std::int64_t row_padding, std::int64_t element_step);
 
+// What there is of a budget's quantity. User error where its expression fails.
+Result<std::int64_t> amount_of(const Budget& budget, const Dims& dims);
+
 // Whether dims keep within the element budget and every other budget of the space, each divided by `share`.
 bool within_budgets(const Dims& dims, const CaseSpace& space, std::int64_t share = 1);
 

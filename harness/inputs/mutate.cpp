@@ -11,10 +11,9 @@ namespace {
 constexpr std::size_t most_patches = 4;
 constexpr std::size_t most_overrides = 8;
 
-// Makes a mutated case legal and small enough again: as small as most, for one at a limit of the space takes
-// as long as hundreds of them.
-void settle(Case& test_case, const CaseSpace& space) {
-  fit_budgets(test_case.dims, space, usual_share);
+// Makes a mutated case legal, and within that share of the budgets again.
+void settle(Case& test_case, const CaseSpace& space, std::int64_t share) {
+  fit_budgets(test_case.dims, space, share);
   auto repaired = repair(std::move(test_case), space);
   ASSAY_CHECK(repaired.has_value(), "a mutated case cannot be repaired: {}", repaired.error().message);
   test_case = *std::move(repaired);
@@ -163,18 +162,19 @@ Case draw_case(const CaseSpace& space, Rng& rng) {
   for (const InputSpec& spec : space.inputs)
     if (takes_part(spec, result.pass))
       result.inputs.push_back(draw_input(spec, result, result.inputs.size() != attacked, rng));
-  settle(result, space);
+  settle(result, space, usual_share);
   return result;
 }
 
 Case mutate(const Case& test_case, const CaseSpace& space, Rng& rng) {
   for (int attempt = 0; attempt < 20; ++attempt) {
+    const std::int64_t share = draw_share(rng);
     Case result = test_case;
-    settle(result, space);
+    settle(result, space, share);
     const int changes = rng.chance(0.7) ? 1 : static_cast<int>(rng.between(2, 4));
     for (int i = 0; i < changes; ++i) {
       mutate_once(result, space, rng);
-      settle(result, space);
+      settle(result, space, share);
     }
     if (result != test_case) return result;
   }
@@ -185,7 +185,8 @@ Case crossover(const Case& a, const Case& b, const CaseSpace& space, Rng& rng) {
   const bool from_a = rng.chance(0.5);
   Case result = from_a ? a : b;
   const Case& other = from_a ? b : a;
-  settle(result, space);
+  const std::int64_t share = draw_share(rng);
+  settle(result, space, share);
   if (rng.chance(0.3)) set_dtype(result, other.dtype);
   if (rng.chance(0.25)) {
     const std::size_t d = rng.below(std::max<std::size_t>(result.dims.size(), 1));
@@ -204,7 +205,7 @@ Case crossover(const Case& a, const Case& b, const CaseSpace& space, Rng& rng) {
     for (ElementOverride& element : input.overrides) element.bits = convert_bits(from, to, element.bits);
   }
   if (rng.chance(0.5)) result.schedule_seed = other.schedule_seed;
-  settle(result, space);
+  settle(result, space, share);
   return result;
 }
 

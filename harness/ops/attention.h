@@ -9,8 +9,10 @@
 // more; where products cancel, or come out exact, the sum does not. Not legal:
 // the scaled query rounded to T (a premature cast: a score of 100 is then off
 // by up to 0.4 in bf16), which changes nothing where the scale is a power of 2.
+// Keys in tiles or splits: attention_parts.h.
 #pragma once
 
+#include "harness/ops/attention_parts.h"
 #include "harness/ops/formula.h"
 #include "harness/ops/softmax_row.h"
 
@@ -29,9 +31,26 @@ struct Attention {
   static constexpr Param causal{0, "causal", DType::i32, 0, true};
   static constexpr Param params[] = {causal};
   static constexpr bool reduces = true;
-  enum : int { weights_rounded = 2, query_scaled, query_scaled_exp2 }; // beside two_pass and online
-  static constexpr const char* algorithms[] = {"two_pass", "online", "online, weights rounded",
-                                               "online, query scaled", "online, query scaled, exp2"};
+  enum : int { // beside two_pass and online
+    weights_rounded = 2,
+    query_scaled,
+    query_scaled_exp2,
+    in_tiles,
+    in_splits,
+    by_logsumexp,
+    by_powers,
+    by_powers_rounded,
+  };
+  static constexpr const char* algorithms[] = {"two_pass",
+                                               "online",
+                                               "online, weights rounded",
+                                               "online, query scaled",
+                                               "online, query scaled, exp2",
+                                               "tiles, normalised",
+                                               "splits, normalised",
+                                               "splits, logsumexp",
+                                               "tiles, exp2 of a fused multiply-add",
+                                               "tiles, exp2 of a fused multiply-add, weights rounded"};
 
   template <class Run> static void forward(Run& run) {
     run.lines({batch, heads, q_len}, [](auto& line) {
@@ -40,10 +59,13 @@ struct Attention {
           line.param(causal) == 0 ? line.size(kv_len) : line.size(kv_len) - line.size(q_len) + i + 1;
       const auto seen = last > 0 ? last : 0;
       const Query query{line.index(0), line.index(1), i};
-      const auto scores = line.algorithm() < query_scaled ? sums_scaled(line, query, seen, d)
-                                                          : sums_of_scaled(line, query, seen, d);
+      const bool scales_query = line.algorithm() == query_scaled || line.algorithm() == query_scaled_exp2;
+      const auto scores =
+          scales_query ? sums_of_scaled(line, query, seen, d) : sums_scaled(line, query, seen, d);
       const auto row = [&](auto j) { return scores[j]; };
+      if (line.algorithm() >= in_tiles && seen > 0) return attend_in_parts(line, query, seen, row);
       if (line.algorithm() != two_pass && seen > 0) return attend_online(line, query, seen, row);
+      mark_lost_exponents(line, seen, scores);
       const auto p = softmax_row(line, seen, row);
       line.each(seen, [&](auto j) { p[j] = line.round(p[j]); });
       line.each(d, [&](auto l) {
@@ -65,8 +87,14 @@ struct Attention {
     return line.load(k, {query.batch, query.head, j, l});
   }
 
+  template <class Line> static bool is_by_powers(const Line& line) {
+    return line.algorithm() == by_powers || line.algorithm() == by_powers_rounded;
+  }
+
+  // By powers the factor comes later.
   template <class Line> static auto sums_scaled(Line& line, Query query, long long seen, long long d) {
-    const auto scale = rsqrt(line.number(d));
+    using Number = typename Line::Number;
+    const Number scale = is_by_powers(line) ? Number(1) : rsqrt(line.number(d));
     const auto scores = line.scratch(seen);
     line.each(seen, [&](auto j) {
       const auto term = [&](auto l) { return load_q(line, query, l) * load_k(line, query, j, l); };
@@ -88,6 +116,44 @@ struct Attention {
   }
   template <class Line> static Base base_of(const Line& line) {
     return line.algorithm() == query_scaled_exp2 ? Base::two : Base::e;
+  }
+
+  // 2^(x c - m c), x the maximum itself, is 2 to what rounding left of m c, half a unit in its last place
+  // (under random rounding of both products two units): that may overflow, or the power's rounding to T.
+  template <class Line, class Numbers>
+  static void mark_lost_exponents(const Line& line, long long seen, Numbers scores) {
+    if constexpr (Line::is_golden) {
+      const bool is_wide = Line::Number::largest > 0x1p200; // up to 2^1024, of 53 bits; else 2^128, of 24
+      const bool is_f16 = line.round(line.number(0x1p16)).overflowed();
+      const double range = is_wide ? 0x1p61 : is_f16 ? 0x1p26 : 0x1p29;
+      line.each(seen, [&](auto j) {
+        if (scores[j].finite() && !(__builtin_fabs(scores[j].value().high) * log2_of_e.high < range))
+          scores[j].mark_overflow();
+      });
+    }
+  }
+
+  template <class Line, class Row>
+  static void attend_in_parts(Line& line, Query query, long long seen, const Row& row) {
+    using Number = typename Line::Number;
+    const auto value = [&](long long j, long long l) {
+      return line.load(v, {query.batch, query.head, j, l});
+    };
+    const auto store = [&](long long l, const Number& result) {
+      line.store(out, {query.batch, query.head, query.index, l}, result);
+    };
+    const SeenKeys keys{seen, line.part(line.size(kv_len)), line.size(head_dim), row, value, store};
+    switch (line.algorithm()) {
+    case in_tiles:
+      return attend_in_tiles(line, keys);
+    case in_splits:
+      return attend_in_splits(line, keys);
+    case by_logsumexp:
+      return attend_by_logsumexp(line, keys);
+    default:
+      const Number factor = rsqrt(line.number(line.size(head_dim))) * Number(log2_of_e);
+      return attend_by_powers(line, keys, factor, line.algorithm() == by_powers_rounded);
+    }
   }
 
   // v weighed by exp(score - maximum), divided once at the end: sums that are

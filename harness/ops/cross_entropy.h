@@ -20,7 +20,10 @@ struct CrossEntropy {
   static constexpr TensorSpec tensors[] = {logits, target, loss, grad_loss, grad_logits};
   static constexpr bool reduces = true;
   static constexpr const char* algorithms[] = {"two_pass", "online"};
-  static constexpr const char* backward_algorithms[] = {"two_pass", "online"};
+  // from_logsumexp: exp(x - (max + log sum exp(x - max))), as forward may have kept that logarithm.
+  static constexpr const char* backward_algorithms[] = {"two_pass", "online", "from_logsumexp",
+                                                        "distributed"};
+  static constexpr int from_logsumexp = 2, distributed = 3;
 
   template <class Run> static void forward(Run& run) {
     run.lines(rows, [](auto& line) {
@@ -32,15 +35,18 @@ struct CrossEntropy {
     });
   }
 
-  // grad_logits = grad_loss * (softmax(x) - [i = target])
+  // grad_logits = grad_loss * (softmax(x) - [i = target]); distributed: grad_loss * softmax(x) - grad_loss.
   template <class Run> static void backward(Run& run) {
     run.lines(rows, [](auto& line) {
       const auto r = line.index(), n = line.size(classes), t = line.load_index(target, {r});
       const auto row = [&](auto i) { return line.load(logits, {r, i}); };
-      const auto p = softmax_row(line, n, row, line.algorithm());
+      const auto p = line.algorithm() == from_logsumexp ? softmax_by_logsumexp(line, n, row)
+                                                        : softmax_row(line, n, row, line.algorithm());
+      const auto g = line.load(grad_loss, {r});
       line.each(n, [&](auto i) {
         if (t == -100) return line.store(grad_logits, {r, i}, 0);
-        line.store(grad_logits, {r, i}, line.load(grad_loss, {r}) * (i == t ? p[i] - 1 : p[i]));
+        if (line.algorithm() == distributed && i == t) return line.store(grad_logits, {r, i}, g * p[i] - g);
+        line.store(grad_logits, {r, i}, g * (i == t ? p[i] - 1 : p[i]));
       });
     });
   }

@@ -57,6 +57,7 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
 
   bool finite() const { return std::fabs(high) <= std::numeric_limits<double>::max(); }
   void mark_overflow() { overflows = true; }
+  bool overflowed() const { return overflows; }
 
   [[gnu::always_inline]] static Golden add(const Golden& a, const Golden& b) {
     if (a.reach + b.reach > 0) [[unlikely]]

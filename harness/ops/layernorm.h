@@ -3,7 +3,10 @@
 #pragma once
 
 #include "harness/ops/formula.h"
+#include "harness/ops/norm_gradient.h"
 #include "harness/ops/variance_row.h"
+
+#include <type_traits>
 
 namespace assay {
 
@@ -31,15 +34,28 @@ struct Layernorm {
   static constexpr const char* algorithms[] = {"two_pass",
                                                "welford",
                                                "welford_by_updates",
+                                               "welford_weighted",
                                                "two_pass, weight_first",
                                                "welford, weight_first",
-                                               "welford_by_updates, weight_first"};
-  static constexpr const char* backward_algorithms[] = {
-      "two_pass",           "welford",
-      "welford_by_updates", "two_pass, rstd_last",
-      "welford, rstd_last", "welford_by_updates, rstd_last"};
-  template <class Line> static int moments_of(const Line& line) { return line.algorithm() % 3; }
-  template <class Line> static bool rstd_first(const Line& line) { return line.algorithm() < 3; }
+                                               "welford_by_updates, weight_first",
+                                               "welford_weighted, weight_first"};
+  static constexpr const char* backward_algorithms[] = {"two_pass",
+                                                        "welford",
+                                                        "welford_by_updates",
+                                                        "welford_weighted",
+                                                        "two_pass, rstd_last",
+                                                        "welford, rstd_last",
+                                                        "welford_by_updates, rstd_last",
+                                                        "welford_weighted, rstd_last",
+                                                        "distributed",
+                                                        "cols_first"};
+  static constexpr int distributed = 8, cols_first = 9; // both with two_pass
+  template <class Line> static int moments_of(const Line& line) {
+    return line.algorithm() < distributed ? line.algorithm() % 4 : two_passes;
+  }
+  template <class Line> static bool rstd_first(const Line& line) {
+    return line.algorithm() < 4 || line.algorithm() == cols_first;
+  }
 
   template <class Run> static void forward(Run& run) {
     run.lines(rows, [](auto& line) {
@@ -60,7 +76,7 @@ struct Layernorm {
   }
 
   // With z = (x - mean) * rstd and h = grad_y * weight:
-  //   grad_x = rstd * (h - mean(h) - z * mean(h * z))
+  //   grad_x = rstd * (h - mean(h) - z * mean(h * z)), or as in norm_gradient.h
   //   grad_weight, grad_bias: the sums over rows of grad_y * z and of grad_y
   template <class Run> static void backward(Run& run) {
     const auto centre = run.scratch(run.size(rows)), scale = run.scratch(run.size(rows));
@@ -69,19 +85,42 @@ struct Layernorm {
       const auto row = [&](auto i) { return line.load(x, {r, i}); };
       const auto m = moments(line, n, row, moments_of(line));
       centre[r] = m.mean;
-      scale[r] = rsqrt(m.squares / n + line.param(eps));
-      const auto z = [&](auto i) { return (row(i) - centre[r]) * scale[r]; };
+      const auto own_rstd = rsqrt(m.squares / n + line.param(eps));
+      scale[r] = own_rstd;
+      const auto z = [&](auto i) { return (row(i) - centre[r]) * own_rstd; };
       const auto h = [&](auto i) { return line.load(grad_y, {r, i}) * line.load(weight, {i}); };
+      if (line.algorithm() == cols_first) {
+        const auto sum_h = line.sum(n, h), sum_hz = line.sum(n, [&](auto i) { return h(i) * z(i); });
+        const auto factor = own_rstd / n;
+        line.each(n, [&](auto i) {
+          const auto n_h = n * line.load(grad_y, {r, i}) * line.load(weight, {i});
+          line.store(grad_x, {r, i}, (n_h - sum_h - z(i) * sum_hz) * factor);
+        });
+        return;
+      }
       const auto mean_h = line.sum(n, h) / n;
       if (!rstd_first(line)) {
         const auto d = [&](auto i) { return row(i) - centre[r]; };
         const auto mean_hd = line.sum(n, [&](auto i) { return h(i) * d(i); }) / n;
-        const auto factor = scale[r] * scale[r] * mean_hd;
-        line.each(n, [&](auto i) { line.store(grad_x, {r, i}, scale[r] * (h(i) - mean_h - d(i) * factor)); });
+        const auto factor = own_rstd * own_rstd * mean_hd;
+        line.each(n, [&](auto i) {
+          if (line.algorithm() == distributed)
+            line.store(grad_x, {r, i}, own_rstd * h(i) - own_rstd * mean_h - own_rstd * (d(i) * factor));
+          else
+            line.store(grad_x, {r, i}, own_rstd * (h(i) - mean_h - d(i) * factor));
+        });
         return;
       }
       const auto mean_hz = line.sum(n, [&](auto i) { return h(i) * z(i); }) / n;
-      line.each(n, [&](auto i) { line.store(grad_x, {r, i}, scale[r] * (h(i) - mean_h - z(i) * mean_hz)); });
+      line.each(n, [&](auto i) {
+        auto gradient = line.number(0);
+        gradient = own_rstd * (h(i) - mean_h - z(i) * mean_hz);
+        if constexpr (std::remove_cvref_t<decltype(line)>::is_golden) {
+          note_overflow(gradient, sum_of_sizes(h(i), mean_h, z(i) * mean_hz), own_rstd, n);
+          note_overflow(gradient, sum_of_sizes(line.load(grad_y, {r, i})), own_rstd, n); // before the weight
+        }
+        line.store(grad_x, {r, i}, gradient);
+      });
     });
     run.lines(cols, [&](auto& line) {
       const auto c = line.index(), m = line.size(rows);

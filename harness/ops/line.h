@@ -21,6 +21,7 @@
 //     first_max(n, f)    the index of the first largest; the first NaN is the largest
 //     combine(n, unit, merge)  merge(a, b) of partial results unit(i), n >= 1, in any legal order
 //     scan(n, f, out)    out(i, f(0) + ... + f(i))
+//     part(n)            of n items dealt to parts that are evaluated apart, then merged: how many a part has
 //     scratch(n)         n Numbers for this line, s[i]
 //   An f of one i touches nothing that the f of another does, but what it stores: on a GPU threads share
 //   them.
@@ -255,6 +256,17 @@ template <class N> class Line {
       }
     }
     for (std::int64_t i = 0; i < n; ++i) out(i, prefix[i]);
+  }
+
+  // Blocked: a block's width. Otherwise n over the number of parts: a pair's, as many as there are threads,
+  // or as `choice` has it. In the plain order, and where one bound serves every order: each item alone.
+  std::int64_t part(std::int64_t n) const {
+    const Order order = run_.instrument.order;
+    const std::int64_t width = std::max<std::int64_t>(run_.instrument.width, 1);
+    if (N::any_order || (order == Order::sequential && width == 1)) return 1;
+    if (order == Order::blocked) return width;
+    const std::int64_t parts = order == Order::pairwise ? 2 : width;
+    return std::max<std::int64_t>((n + parts - 1) / parts, 1);
   }
 
   N* scratch(std::int64_t n) {

@@ -93,7 +93,7 @@ struct Instrument {
 };
 
 // Results that a suspect rounds to a type narrower than the arithmetic's, and ways to have results other than
-// as the formula is written. All but the last three are wrong.
+// as the formula is written. All but the last four are wrong.
 enum Narrowed : unsigned {
   narrowed_accumulators = 1, // a sum, after each of its terms
   narrowed_sums = 2,         // a sum, once
@@ -106,6 +106,7 @@ enum Narrowed : unsigned {
   products_first = 256,   // a * (b * c) as (a * b) * c: what overflows and underflows on the way differs
   products_last = 512,    // (a * b) * c as a * (b * c)
   reciprocals = 1024,     // a / b as a * (1 / b), both rounded, wherever 1 / b is a normal number
+  products_across = 2048, // (a * b) * c and a * (b * c) as (a * c) * b
 };
 
 // One output or gradient as an instrument computed it; all vectors have one

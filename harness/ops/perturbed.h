@@ -141,6 +141,10 @@ template <class Real> struct Narrow : Perturbed<Narrow<Real>, Real> {
     const unsigned ways = number_context.narrowed;
     if (b.made == Made::product && (ways & products_first) != 0) return product(a.v * b.parts[0], b.parts[1]);
     if (a.made == Made::product && (ways & products_last) != 0) return product(a.parts[0], a.parts[1] * b.v);
+    if ((ways & products_across) != 0) {
+      if (a.made == Made::product) return product(a.parts[0] * b.v, a.parts[1]);
+      if (b.made == Made::product) return product(a.v * b.parts[1], b.parts[0]);
+    }
     return product(a.v, b.v);
   }
   static Narrow product(Real a, Real b) {

@@ -116,6 +116,8 @@ template <class Real> struct Rigorous : Operators<Rigorous<Real>> {
   static constexpr bool any_order = true;
 
   DoubleDouble value() const { return v; }
+  // The number that a kernel has here, whatever it errs by.
+  Rigorous as_computed() const { return {v, 0}; }
   Rigorous rounded(const Format& storage) const {
     const double size = std::fabs(v) + error;
     if (storage.precision == std::numeric_limits<Real>::digits) return *this;

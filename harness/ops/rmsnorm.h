@@ -3,6 +3,9 @@
 #pragma once
 
 #include "harness/ops/formula.h"
+#include "harness/ops/norm_gradient.h"
+
+#include <type_traits>
 
 namespace assay {
 
@@ -25,8 +28,9 @@ template <bool offset> struct RmsnormFormula {
   // Which factors of a product meet first: it matters where one underflows or
   // overflows.
   static constexpr const char* algorithms[] = {"rstd_first", "weight_first"};
-  static constexpr const char* backward_algorithms[] = {"rstd_first", "rstd_last"};
-  static constexpr int rstd_first = 0;
+  static constexpr const char* backward_algorithms[] = {"rstd_first", "rstd_last", "distributed",
+                                                        "cols_first"};
+  enum { rstd_first, rstd_last, distributed, cols_first };
 
   template <class Line> static typename Line::Number scale_of(const Line& line, long long i) {
     const auto w = line.load(weight, {i});
@@ -53,31 +57,54 @@ template <bool offset> struct RmsnormFormula {
   }
 
   // With z = x * rstd and h = grad_y * (1 + weight):
-  //   grad_x = rstd * (h - z * mean(h * z))        grad_weight = the sum over
-  //   rows of grad_y * z
+  //   grad_x = rstd * (h - z * mean(h * z)), or as in norm_gradient.h
+  //   grad_weight = the sum over rows of grad_y * z
   template <class Run> static void backward(Run& run) {
     const auto scale = run.scratch(run.size(rows));
     run.lines(rows, [&](auto& line) {
       const auto r = line.index(), n = line.size(cols);
-      scale[r] = rstd_of(line, r);
-      const auto z = [&](auto i) { return line.load(x, {r, i}) * scale[r]; };
+      const auto own_rstd = rstd_of(line, r);
+      scale[r] = own_rstd;
+      const auto z = [&](auto i) { return line.load(x, {r, i}) * own_rstd; };
       const auto h = [&](auto i) { return line.load(grad_y, {r, i}) * scale_of(line, i); };
+      if (line.algorithm() == cols_first) {
+        const auto sum_hz = line.sum(n, [&](auto i) { return h(i) * z(i); });
+        const auto factor = own_rstd / n;
+        line.each(n, [&](auto i) {
+          const auto n_h = n * line.load(grad_y, {r, i}) * scale_of(line, i);
+          line.store(grad_x, {r, i}, (n_h - z(i) * sum_hz) * factor);
+        });
+        return;
+      }
       if (line.algorithm() != rstd_first) {
         const auto row = [&](auto i) { return line.load(x, {r, i}); };
         const auto mean_hx = line.sum(n, [&](auto i) { return h(i) * row(i); }) / n;
-        const auto factor = scale[r] * scale[r] * mean_hx;
-        line.each(n, [&](auto i) { line.store(grad_x, {r, i}, scale[r] * (h(i) - row(i) * factor)); });
+        const auto factor = own_rstd * own_rstd * mean_hx;
+        line.each(n, [&](auto i) {
+          if (line.algorithm() == distributed)
+            line.store(grad_x, {r, i}, own_rstd * h(i) - own_rstd * (row(i) * factor));
+          else
+            line.store(grad_x, {r, i}, own_rstd * (h(i) - row(i) * factor));
+        });
         return;
       }
       const auto mean = line.sum(n, [&](auto i) { return h(i) * z(i); }) / n;
-      line.each(n, [&](auto i) { line.store(grad_x, {r, i}, scale[r] * (h(i) - z(i) * mean)); });
+      line.each(n, [&](auto i) {
+        auto gradient = line.number(0);
+        gradient = own_rstd * (h(i) - z(i) * mean);
+        if constexpr (std::remove_cvref_t<decltype(line)>::is_golden) {
+          note_overflow(gradient, sum_of_sizes(h(i), z(i) * mean), own_rstd, n);
+          note_overflow(gradient, sum_of_sizes(line.load(grad_y, {r, i})), own_rstd, n); // before the weight
+        }
+        line.store(grad_x, {r, i}, gradient);
+      });
     });
     run.lines(cols, [&](auto& line) {
       const auto c = line.index();
       const auto g = [&](auto r) { return line.load(grad_y, {r, c}); };
       const auto v = [&](auto r) { return line.load(x, {r, c}); };
       const auto n = line.size(rows);
-      if (line.algorithm() == rstd_first)
+      if (line.algorithm() == rstd_first || line.algorithm() == cols_first)
         line.store(grad_weight, {c}, line.sum(n, [&](auto r) { return g(r) * (v(r) * scale[r]); }));
       else
         line.store(grad_weight, {c}, line.sum(n, [&](auto r) { return g(r) * v(r) * scale[r]; }));

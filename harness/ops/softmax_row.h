@@ -83,4 +83,15 @@ auto softmax_row(Line& line, long long n, const Row& row, int algorithm = two_pa
   return p;
 }
 
+// p[i] = exp(row(i) - (max + log(sum))), in the line's scratch: of backward passes whose forward pass kept
+// that logarithm alone (apex, FlashAttention's and Liger's cross entropies). Its rounding is one of max.
+template <class Line, class Row> auto softmax_by_logsumexp(Line& line, long long n, const Row& row) {
+  using Number = typename Line::Number;
+  Number* p = line.scratch(n);
+  const auto state = softmax_state(line, n, row);
+  const Number logsumexp = state.largest + log(state.total);
+  line.each(n, [&](auto i) { p[i] = exp(row(i) - logsumexp); });
+  return p;
+}
+
 } // namespace assay

@@ -15,7 +15,8 @@ struct Variance {
   static constexpr auto y = TensorSpec::output(1, "y", "rows");
   static constexpr TensorSpec tensors[] = {x, y};
   static constexpr bool reduces = true;
-  static constexpr const char* algorithms[] = {"two_pass", "welford", "welford_by_updates"};
+  static constexpr const char* algorithms[] = {"two_pass", "welford", "welford_by_updates",
+                                               "welford_weighted"};
 
   template <class Run> static void forward(Run& run) {
     run.lines(rows, [](auto& line) {

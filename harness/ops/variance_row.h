@@ -8,8 +8,9 @@ template <class Number> struct Moments {
   long long count;
 };
 
-// by_updates: as Welford has it, a single value updates the mean first and then meets both means.
-enum VarianceAlgorithm { two_passes, welford, welford_by_updates };
+// by_updates: as Welford has it, a single value updates the mean first and then meets both means. weighted:
+// means meet as their average, weighted by their shares of the count, which is inexact where they are equal.
+enum VarianceAlgorithm { two_passes, welford, welford_by_updates, welford_weighted };
 
 // n >= 1.
 template <class Line, class Row>
@@ -25,7 +26,10 @@ auto moments(const Line& line, long long n, const Row& row, int algorithm = two_
         return State{mean, a.squares + delta * (b.mean - mean), count};
       }
       const Number share = Number(b.count) / count;
-      return State{a.mean + delta * share, a.squares + b.squares + delta * delta * a.count * share, count};
+      const Number squares = a.squares + b.squares + delta * delta * a.count * share;
+      if (algorithm == welford_weighted)
+        return State{Number(a.count) / count * a.mean + share * b.mean, squares, count};
+      return State{a.mean + delta * share, squares, count};
     };
     const State all = line.combine(n, [&](auto i) { return State{row(i), 0, 1}; }, merge);
     // Threads without elements merge too. It changes no numbers, but infinity, and what is infinite when

@@ -139,15 +139,18 @@ void fit(Analysis& analysis, const Evidence& evidence) {
   analysis.target_bias = fit_growth(bias);
 }
 
-// At every length the target's RMS error is at most fudge times the largest legal one, or the rounding of the
-// output: its growth is bounded by theirs though no slope can be told.
+// At every length the target's RMS error is at most fudge times the largest legal one so far, or the rounding
+// of the output: its growth is bounded by theirs though no slope can be told. So far: at a length at which
+// legal evaluations happen to be nearly exact, as sums of ramps may be, another right one need not be.
 bool within_legal(const Evidence& evidence, const Tolerance& tolerance) {
   std::map<double, double> floor;
   for (const ErrorSample& sample : evidence.by_length)
     floor[sample.length] = std::max(floor[sample.length], sample.floor.rms + sample.golden_bound);
   const std::vector<LengthRow> rows = rows_of(evidence.by_length);
+  double legal = 0;
   return !rows.empty() && std::ranges::all_of(rows, [&](const LengthRow& row) {
-    return row.target_rms <= tolerance.fudge * row.legal_rms + std::max(tolerance.atol, floor[row.length]);
+    legal = std::max(legal, row.legal_rms);
+    return row.target_rms <= tolerance.fudge * legal + std::max(tolerance.atol, floor[row.length]);
   });
 }
 

@@ -91,8 +91,9 @@ std::vector<Instrument> envelope_instruments(const OpInfo& op, const Manifest& m
       instruments.push_back(instrument);
     }
   for (int algorithm = 0; algorithm < algorithms; ++algorithm)
-    for (const unsigned way : {unsigned{products_first}, unsigned{products_last}, unsigned{reciprocals},
-                               reciprocals | products_first, reciprocals | products_last}) {
+    for (const unsigned way :
+         {unsigned{products_first}, unsigned{products_last}, unsigned{products_across}, unsigned{reciprocals},
+          reciprocals | products_first, reciprocals | products_last, reciprocals | products_across}) {
       Instrument instrument;
       instrument.narrowed = way;
       instrument.narrow = plan.dtype; // rounds nothing

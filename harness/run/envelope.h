@@ -19,12 +19,12 @@ inline constexpr int envelope_noise_draws = 8;
 inline constexpr int envelope_sign_draws = 4;
 
 // Every instrument beyond the reference: 8 stochastic roundings, 4 at least by each algorithm; functions all
-// up, all down and with 4 draws of signs, by each algorithm; products in other orders, quotients by way of
-// the reciprocal, and both, by each algorithm; orders (sequential, pairwise, blocked by each tile width,
-// strided by each number of threads, and sequential ones of permuted terms) with and without fused
-// multiply-add, by each algorithm. Tile widths are the manifest's `near` sizes, thread counts the launches'
-// block sizes, a warp's, and the tile widths. Deterministic in its arguments. Operators without a reduction
-// have one order.
+// up, all down and with 4 draws of signs, by each algorithm; products of three factors in each of their
+// orders, quotients by way of the reciprocal, and both, by each algorithm; orders (sequential, pairwise,
+// blocked by each tile width, strided by each number of threads, and sequential ones of permuted terms) with
+// and without fused multiply-add, by each algorithm. Tile widths are the manifest's `near` sizes, thread
+// counts the launches' block sizes, a warp's, and the tile widths. Deterministic in its arguments. Operators
+// without a reduction have one order.
 std::vector<Instrument> envelope_instruments(const OpInfo& op, const Manifest& manifest, const Plan& plan,
                                              Approximations approximate);
 

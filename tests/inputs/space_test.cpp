@@ -213,6 +213,17 @@ TEST(Space, every_dim_is_taken_to_its_limit) {
   EXPECT_TRUE(std::ranges::any_of(corner_cases(space), at_limit));
 }
 
+TEST(Space, more_elements_are_tried_than_16_bits_count_though_along_no_dim) {
+  const auto large = [](const Case& c) { // 16^4 = 2^16: of q, or of k and v
+    const std::int64_t heads = c.dims[0].second * c.dims[1].second;
+    return heads * std::max(c.dims[2].second, c.dims[3].second) * c.dims[4].second > 65536 &&
+           std::ranges::all_of(c.dims, [](const auto& dim) { return dim.second <= 4096; });
+  };
+  CaseSpace space = test::attention_space();
+  space.element_budget = 1 << 20;
+  EXPECT_GE(std::ranges::count_if(corner_cases(space), large), 2);
+}
+
 TEST(Space, sizes_that_the_manifest_names_are_tried) {
   CaseSpace space = test::norm_space();
   space.written = {{}, {1536}};
@@ -221,8 +232,8 @@ TEST(Space, sizes_that_the_manifest_names_are_tried) {
   for (const std::int64_t size : {1535, 1536, 1537}) EXPECT_TRUE(cols.contains(size)) << size;
   Rng rng(1);
   int drawn = 0;
-  for (int i = 0; i < 1000; ++i) drawn += draw_case(space, rng).dims[1].second == 1536;
-  EXPECT_GT(drawn, 5);
+  for (int i = 0; i < 10000; ++i) drawn += draw_case(space, rng).dims[1].second == 1536;
+  EXPECT_GT(drawn, 50);
 }
 
 TEST(Space, few_cases_take_the_whole_of_a_budget) {

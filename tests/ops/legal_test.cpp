@@ -15,14 +15,14 @@
 namespace assay::testing {
 namespace {
 
-int algorithm_named(const Op& op, std::string_view name) {
-  const auto& names = op.info().algorithms;
+int algorithm_named(const Op& op, Pass pass, std::string_view name) {
+  const auto& names = pass == Pass::forward ? op.info().algorithms : op.info().backward_algorithms;
   return static_cast<int>(std::ranges::find(names, name) - names.begin());
 }
 
 double first(const OwnedProblem& problem, std::string_view output, std::string_view algorithm) {
   Instrument plain;
-  plain.algorithm = algorithm_named(problem.op, algorithm);
+  plain.algorithm = algorithm_named(problem.op, problem.problem.pass, algorithm);
   return named(problem.evaluate(plain), output).value.front();
 }
 
@@ -38,6 +38,75 @@ TEST(Legal, WelfordMergesWithThreadsThatHadNoElement) {
   // 1e20 squared is infinite, and infinity times no elements NaN.
   EXPECT_TRUE(std::isnan(first(row_of("variance", {1e20}), "y", "welford")));
   EXPECT_EQ(first(row_of("variance", {1e20}), "y", "two_pass"), 0);
+}
+
+// The float nearest to 1/3, times 7, rounds up to t, a third of 7 + 2^-21; the one nearest to 2/3 is twice as
+// large. The fourth 7 then lies 2^-21 from the mean: squares of 2^-42 * 3 / 4.
+TEST(Legal, WelfordsMeansMayMeetAsAWeightedAverage) {
+  EXPECT_EQ(first(row_of("variance", {7, 7, 7, 7}), "y", "welford"), 0);
+  EXPECT_EQ(first(row_of("variance", {7, 7, 7, 7}), "y", "welford_weighted"), 0x3p-46);
+  OwnedProblem norm = row_of("layernorm", {7, 7, 7});
+  norm.set("weight", {1, 1, 1}).set("bias", {0, 0, 0});
+  for (const char* merge : {"welford", "welford_by_updates", "welford, weight_first"})
+    EXPECT_EQ(first(norm, "mean", merge), 7) << merge;
+  for (const char* merge : {"welford_weighted", "welford_weighted, weight_first"})
+    EXPECT_EQ(first(norm, "mean", merge), 7 + 0x1p-21) << merge;
+}
+
+// Of two equal scores with gradients 3 and 0 (in steps of the smallest subnormal) half of 3 rounds to 2,
+// which is the sum too. 3 - 2 halved rounds to 0; 2 less half of 2 is 1.
+TEST(Legal, SoftmaxesGradientMayBeADifferenceOfProducts) {
+  OwnedProblem problem(*find_op("softmax"), Pass::backward, DType::f32, {1, 2});
+  problem.set("x", {1, 1}).set("grad_y", {0x3p-149, 0});
+  EXPECT_EQ(first(problem, "grad_x", "stored"), 0);
+  EXPECT_EQ(first(problem, "grad_x", "recomputed"), 0);
+  EXPECT_EQ(first(problem, "grad_x", "stored, distributed"), 0x1p-149);
+  EXPECT_EQ(first(problem, "grad_x", "recomputed, distributed"), 0x1p-149);
+}
+
+// At 65500 floats are 2^-8 apart: log(2) = 177.45 * 2^-8 is rounded to 177 of them, and exp(-177 / 256) =
+// 0.50087. Half of the smallest subnormal rounds to 0, before it is taken from the whole one or after.
+TEST(Legal, CrossEntropysGradientMayComeFromAStoredLogarithm) {
+  OwnedProblem problem(*find_op("cross_entropy"), Pass::backward, DType::f32, {1, 2});
+  problem.set("logits", {65500, 65500}).set("target", {1}).set("grad_loss", {1});
+  EXPECT_EQ(first(problem, "grad_logits", "two_pass"), 0.5);
+  EXPECT_NEAR(first(problem, "grad_logits", "from_logsumexp"), 0.500871224, 1e-7);
+  problem.set("target", {0}).set("grad_loss", {0x1p-149});
+  EXPECT_EQ(first(problem, "grad_logits", "two_pass"), 0);
+  EXPECT_EQ(first(problem, "grad_logits", "distributed"), -0x1p-149);
+}
+
+// Twice 3e38 overflows, and times a weight of 0 is no number, where h = grad_y * weight is 0.
+TEST(Legal, TheGradientOfANormMayBeMultipliedByItsColumnsFirst) {
+  for (const char* op : {"layernorm", "rmsnorm"})
+    for (const double g : {-3e38, 1e38}) {
+      OwnedProblem problem(*find_op(op), Pass::backward, DType::f32, {1, 2});
+      problem.set("x", {1, -1}).set("weight", {0, 1}).set("grad_y", {g, 0});
+      const Evaluated gradient = named(problem.evaluate(golden), "grad_x");
+      EXPECT_EQ(gradient.value.front(), 0) << op;
+      EXPECT_EQ(gradient.formula_overflows, (std::vector<std::uint8_t>{std::fabs(g) > 2e38, 0})) << op << g;
+      EXPECT_EQ(std::isnan(first(problem, "grad_x", "cols_first")), std::fabs(g) > 2e38) << op << g;
+    }
+}
+
+// rstd is 1.53, h = -0.7 * 3.4e38 its whole row but for a 0: rstd * h is past the largest, -2.1e38 * 1.53
+// + 1.5e38 in its place is not.
+TEST(Legal, RstdMayMeetEachTermOfTheDifferenceFirst) {
+  for (const double w : {-3.4e38, -1e38}) {
+    OwnedProblem problem(*find_op("rmsnorm"), Pass::backward, DType::f32, {1, 2});
+    problem.set("x", {0.7, -0.6}).set("weight", {1, w}).set("grad_y", {0.7, 0.7});
+    const Evaluated gradient = named(problem.evaluate(golden), "grad_x");
+    const double g = gradient.value.back();
+    EXPECT_NEAR(g / w, 0.7 * 1.5339299 * 0.49 / 0.85, 1e-5); // rstd * h * (1 - z^2 / 2), z^2 = 0.36 rstd^2
+    EXPECT_EQ(gradient.formula_overflows.back() != 0, w < -2e38);
+    Instrument plain;
+    plain.algorithm = algorithm_named(problem.op, Pass::backward, "rstd_last");
+    EXPECT_NEAR(named(problem.evaluate(plain), "grad_x").value.back() / g, 1, 1e-5);
+    plain.algorithm = algorithm_named(problem.op, Pass::backward, "distributed");
+    const double distributed = named(problem.evaluate(plain), "grad_x").value.back();
+    EXPECT_EQ(std::isfinite(distributed), w > -2e38);
+    if (std::isfinite(distributed)) EXPECT_NEAR(distributed / g, 1, 1e-5);
+  }
 }
 
 TEST(Legal, TheNumberOfTermsMayComeAsAReciprocal) {
@@ -101,6 +170,25 @@ TEST(Legal, ProductsMayBeTakenInAnotherOrder) {
   EXPECT_EQ(named(problem.evaluate(first_two), "grad_x").value.front(), 0);
 }
 
+// grad_y * up * slope: silu'(2) = 1.09 times -3.38e38 is infinite, and times an up of 0 no number.
+TEST(Legal, AnyTwoOfThreeFactorsMayMeetFirst) {
+  OwnedProblem problem(*find_op("swiglu"), Pass::backward, DType::bf16, {1, 1});
+  problem.set("gate", {2}).set("up", {0}).set("grad_y", {-3.38e38});
+  for (const unsigned way : {unsigned{products_first}, unsigned{products_last}, unsigned{products_across}}) {
+    Instrument other;
+    other.narrowed = way;
+    other.narrow = DType::bf16;
+    const double gradient = named(problem.evaluate(other), "grad_gate").value.front();
+    EXPECT_EQ(std::isnan(gradient), way == products_across) << way << " " << gradient;
+  }
+  const NumberContext before = std::exchange(number_context, {.narrowed = products_across});
+  using Number = Narrow<float>;
+  EXPECT_EQ(((Number(1e30F) * Number(1e-30F)) * Number(1e30F)).v, std::numeric_limits<float>::infinity());
+  EXPECT_EQ((Number(1e30F) * (Number(1e-30F) * Number(1e30F))).v, std::numeric_limits<float>::infinity());
+  EXPECT_EQ((Number(1e-30F) * (Number(1e30F) * Number(1e-30F))).v, 0);
+  number_context = before;
+}
+
 TEST(Legal, AnotherOrderOfProductsIsTheSameFormula) {
   for (const Op* op : all_ops()) {
     if (op->info().exact || op->info().name == "rope") continue;
@@ -113,8 +201,10 @@ TEST(Legal, AnotherOrderOfProductsIsTheSameFormula) {
         Instrument plain;
         plain.algorithm = algorithm;
         const std::vector<Evaluated> expected = problem.evaluate(plain);
-        for (const unsigned way : {unsigned{products_first}, unsigned{products_last}, unsigned{reciprocals},
-                                   reciprocals | products_first, reciprocals | products_last}) {
+        for (const unsigned way :
+             {unsigned{products_first}, unsigned{products_last}, unsigned{products_across},
+              unsigned{reciprocals}, reciprocals | products_first, reciprocals | products_last,
+              reciprocals | products_across}) {
           Instrument other = plain;
           other.narrowed = way;
           other.narrow = DType::f32;

@@ -83,6 +83,47 @@ TEST(Accusation, ScaledQueriesAreSuspectsThatAreExplained) {
   }
 }
 
+// Every other legal evaluation is exact there, or a thousand times closer.
+TEST(Accusation, PartsOfAttentionAreSuspectsThatAreExplained) {
+  for (const char* file : {"corpus/known_right/attention_normalised_after_every_tile.case",
+                           "corpus/known_right/logsumexp_of_splits_is_rounded.case",
+                           "corpus/known_right/exp2_of_a_fused_product.case"}) {
+    const auto judged = judged_case(file);
+    ASSERT_TRUE(judged) << file;
+    EXPECT_FALSE(judged->lucky.empty()) << file << ": no suspect, so nothing is tested";
+  }
+}
+
+// Forms that libraries have, where every other legal evaluation is exact, or does not overflow.
+TEST(Accusation, FormsOfLibrariesAreSuspectsThatAreExplained) {
+  for (const char* file : {"corpus/known_right/weighted_means_of_equal_elements.case",
+                           "corpus/known_right/subnormal_products_of_a_softmax_gradient.case",
+                           "corpus/known_right/slope_of_swiglu_first.case",
+                           "corpus/known_right/logsumexp_of_large_logits.case"}) {
+    const auto judged = judged_case(file);
+    ASSERT_TRUE(judged) << file;
+    EXPECT_FALSE(judged->lucky.empty()) << file << ": no suspect, so nothing is tested";
+  }
+}
+
+// A factor that meets each term of a norm's gradient first makes infinities of what is finite: excused.
+TEST(Accusation, AFactorBeforeTheDifferenceMayOverflow) {
+  for (const char* file : {"corpus/known_right/gradient_of_a_norm_times_its_columns.case",
+                           "corpus/known_right/rstd_times_each_term_overflows.case"}) {
+    const auto judged = judged_case(file);
+    ASSERT_TRUE(judged) << file;
+    EXPECT_FALSE(std::isfinite(judged->trial.target.front().back())) << file << ": nothing is tested";
+    EXPECT_TRUE(std::isfinite(judged->trial.golden.front().value.back())) << file;
+  }
+}
+
+// What the rounded product of the maximum leaves is 2^256 too large: the kernel has NaN, rightly excused.
+TEST(Accusation, APowerOfWhatAHugeMaximumLeavesIsNoFinding) {
+  const auto judged = judged_case("corpus/known_right/exp2_of_what_a_huge_maximum_leaves.case");
+  ASSERT_TRUE(judged);
+  EXPECT_TRUE(std::isnan(judged->trial.target.front().front())) << "nothing is tested";
+}
+
 // bf16 gradients times silu(10) = 9.99955, which is beside 10: most products that a factor of 10 would put
 // onto ties are rounded down, by every kernel that does not round the factor first.
 TEST(Accusation, OneGateIsOneRounding) {

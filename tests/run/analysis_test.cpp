@@ -106,6 +106,15 @@ TEST(Conclude, GrowthThatCannotBeFittedIsInconclusiveUnlessItIsBounded) {
   for (ErrorSample& sample : e.by_length)
     if (sample.length < 100) sample.target = {};
   EXPECT_EQ(conclude(e, {}).verdict, Verdict::pass_with_limitations) << "smaller than legal at every length";
+  for (ErrorSample& sample : e.by_length)
+    if (sample.length > 100) {
+      for (ErrorSummary& legal : sample.legal) legal = {};
+      sample.target.rms *= 1.1;
+    }
+  EXPECT_EQ(conclude(e, {}).verdict, Verdict::inconclusive) << "1.4e-4 at 128, 6.4e-5 legal up to 64";
+  for (ErrorSample& sample : e.by_length)
+    if (sample.length > 100) sample.target.rms *= 0.8;
+  EXPECT_EQ(conclude(e, {}).verdict, Verdict::pass_with_limitations) << "legal sums are exact at 128 by luck";
 }
 
 } // namespace

@@ -82,6 +82,7 @@ __device__ inline double raw_value(const FillDistribution& distribution, const F
     ASSAY_ELEMENT(extreme_logits)
     ASSAY_ELEMENT(half_integers)
     ASSAY_ELEMENT(ties)
+    ASSAY_ELEMENT(beside_ties)
     ASSAY_ELEMENT(subnormal)
     ASSAY_ELEMENT(largest)
     ASSAY_ELEMENT(specials)

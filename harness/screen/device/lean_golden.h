@@ -50,6 +50,7 @@ template <class Value> struct LeanGolden : Operators<LeanGolden<Value>> {
 
   bool finite() const { return std::fabs(high_of(v)) <= greatest; }
   void mark_overflow() { m = infinite; }
+  bool overflowed() const { return !(m <= greatest); }
   DoubleDouble value() const { return v; }
 
   static LeanGolden add(const LeanGolden& a, const LeanGolden& b) {

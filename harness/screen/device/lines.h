@@ -260,6 +260,8 @@ template <class J, class N> class Line {
     return whole;
   }
 
+  static constexpr std::int64_t part(std::int64_t n) { return n; } // likewise
+
   template <class F, class Out> __forceinline__ void scan(std::int32_t n, const F& f, const Out& out) {
     const bool outer = !run_.inside;
     const std::int32_t lane = outer ? run_.team.lane : 0, lanes = outer ? run_.team.lanes : 1;

@@ -95,7 +95,8 @@ void emit_atomic(FunctionEmitter& e, const Instruction& i) {
   Value* address = e.address(i, i.operands[first], space);
   b.ir.CreateAlignedStore(address, b.scratch(0), llvm::Align(64));
   const AtomicAccess access{{*e.site(i), space, static_cast<std::uint8_t>(bytes), vector,
-                             ordering_of(i) == weak ? static_cast<std::uint8_t>(relaxed) : ordering_of(i)},
+                             ordering_of(i) == weak ? static_cast<std::uint8_t>(relaxed) : ordering_of(i),
+                             of_block(i)},
                             *op,
                             *value_type,
                             i.has("noftz")};

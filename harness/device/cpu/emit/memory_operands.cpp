@@ -25,6 +25,8 @@ std::uint8_t ordering_of(const Instruction& i) {
   return weak;
 }
 
+bool of_block(const Instruction& i) { return i.has("cta") || i.has("cluster"); }
+
 std::span<const Operand> parts_of(const Operand& operand) {
   if (operand.kind == Operand::Kind::vector) return operand.parts;
   return {&operand, 1};
@@ -63,7 +65,8 @@ void check_kind(FunctionEmitter& e, const Instruction& i, const Operand& part, T
 const Access* describe(FunctionEmitter& e, const Instruction& i, Space space, unsigned bytes,
                        unsigned vector) {
   return &e.scope().data.accesses.emplace_back(Access{*e.site(i), space, static_cast<std::uint8_t>(bytes),
-                                                      static_cast<std::uint8_t>(vector), ordering_of(i)});
+                                                      static_cast<std::uint8_t>(vector), ordering_of(i),
+                                                      of_block(i)});
 }
 
 Value* element(FunctionEmitter& e, Value* buffer, std::size_t index, unsigned bytes) {

@@ -12,6 +12,7 @@ namespace assay::cpu {
 
 Space space_of(const ptx::Instruction& i);
 std::uint8_t ordering_of(const ptx::Instruction& i);
+bool of_block(const ptx::Instruction& i); // Access::of_block
 std::uint8_t vector_of(const ptx::Instruction& i);
 std::span<const ptx::Operand> parts_of(const ptx::Operand& operand); // of a vector; else the operand alone
 ptx::Type raw(ptx::Type type);                                       // the lanes' bits as they lie in memory

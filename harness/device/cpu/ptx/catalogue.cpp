@@ -23,6 +23,7 @@ namespace {
 #define ORDER ORDERED "?"
 #define ATOMIC_SPACE "global|shared|shared::cta?"
 #define MBARRIER_SPACE "shared|shared::cta?"
+#define SPACE_SCOPE "global|shared|shared::cta cta|cluster|gpu|sys"
 #define CACHE "ca|cg|cs|lu|cv|wb|wt?"
 #define HINTS                                                                                                \
   "L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate? "                    \
@@ -165,7 +166,8 @@ constexpr std::array forms{
     Form{"ld", SEMANTICS " " SCOPE " " SPACE " " CACHE " nc? " HINTS " v2|v4|v8? " VALUE, 2, 2},
     Form{"ldu", "global? v2|v4? " VALUE, 2, 2},
     Form{"st", SEMANTICS " " SCOPE " " SPACE " " CACHE " " HINTS " v2|v4|v8? " VALUE, 2, 2},
-    // as the ISA writes them, and with the operation first, as libcu++ and cooperative groups do
+    // as the ISA writes them; with the operation first, as libcu++ and cooperative groups do; and with the
+    // space before the scope, as NVVM does
     Form{"atom", ORDER " " SCOPE " " ATOMIC_SPACE " and|or|xor b32|b64", 3, 3},
     Form{"atom", ORDER " " SCOPE " " ATOMIC_SPACE " exch b32|b64|b128", 3, 3},
     Form{"atom", ORDER " " SCOPE " " ATOMIC_SPACE " cas b16|b32|b64|b128", 4, 4},
@@ -182,6 +184,13 @@ constexpr std::array forms{
     Form{"atom", "add " ORDERED " " SCOPE " " ATOMIC_SPACE " u32|s32|u64|f32|f64", 3, 3},
     Form{"atom", "inc|dec " ORDERED " " SCOPE " " ATOMIC_SPACE " u32", 3, 3},
     Form{"atom", "min|max " ORDERED " " SCOPE " " ATOMIC_SPACE " u32|s32|u64|s64", 3, 3},
+    Form{"atom", SPACE_SCOPE " and|or|xor b32|b64", 3, 3},
+    Form{"atom", SPACE_SCOPE " exch b32|b64|b128", 3, 3},
+    Form{"atom", SPACE_SCOPE " cas b16|b32|b64|b128", 4, 4},
+    Form{"atom", SPACE_SCOPE " add u32|s32|u64|f32|f64", 3, 3},
+    Form{"atom", SPACE_SCOPE " add noftz " HALF, 3, 3},
+    Form{"atom", SPACE_SCOPE " inc|dec u32", 3, 3},
+    Form{"atom", SPACE_SCOPE " min|max u32|s32|u64|s64", 3, 3},
     Form{"red", "relaxed|release? " SCOPE " " ATOMIC_SPACE " and|or|xor b32|b64", 2, 2},
     Form{"red", "relaxed|release? " SCOPE " " ATOMIC_SPACE " add u32|s32|u64|f32|f64", 2, 2},
     Form{"red", "relaxed|release? " SCOPE " " ATOMIC_SPACE " add noftz " HALF, 2, 2},
@@ -194,6 +203,11 @@ constexpr std::array forms{
     Form{"red", "add relaxed|release " SCOPE " " ATOMIC_SPACE " u32|s32|u64|f32|f64", 2, 2},
     Form{"red", "inc|dec relaxed|release " SCOPE " " ATOMIC_SPACE " u32", 2, 2},
     Form{"red", "min|max relaxed|release " SCOPE " " ATOMIC_SPACE " u32|s32|u64|s64", 2, 2},
+    Form{"red", SPACE_SCOPE " and|or|xor b32|b64", 2, 2},
+    Form{"red", SPACE_SCOPE " add u32|s32|u64|f32|f64", 2, 2},
+    Form{"red", SPACE_SCOPE " add noftz " HALF, 2, 2},
+    Form{"red", SPACE_SCOPE " inc|dec u32", 2, 2},
+    Form{"red", SPACE_SCOPE " min|max u32|s32|u64|s64", 2, 2},
     Form{"cp", "async ca|cg shared|shared::cta global L2::64B|L2::128B|L2::256B?", 3, 4},
     Form{"cp", "async commit_group|wait_all", 0, 0},
     Form{"cp", "async wait_group", 1, 1},

@@ -64,6 +64,7 @@ struct Access {
   std::uint8_t element_bytes; // 1, 2, 4, 8, 16
   std::uint8_t vector;        // 1, 2, 4, 8
   std::uint8_t ordering;      // Ordering
+  bool of_block = false;      // strong for threads of the same block only: scope .cta, or .cluster
 };
 enum Ordering : std::uint8_t { weak, relaxed, acquire, release, acquire_release, volatile_access };
 

@@ -192,6 +192,8 @@ void run_all(WarpContext& context, std::uint32_t lanes, const AtomicAccess& acce
 void assay_atomic(Warp* warp, std::uint32_t lanes, const AtomicAccess* access, const std::uint64_t* addresses,
                   const void* b, const void* c, void* old, std::uint32_t* undefined) {
   WarpContext& context = context_of(warp);
+  may_give_way(context, lanes, access->access, addresses);
+  context.earlier.forget();
   switch (access->access.element_bytes) {
   case 2:
     return run_all<std::uint16_t>(context, lanes, *access, addresses, b, c, old, undefined);

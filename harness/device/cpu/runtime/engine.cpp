@@ -148,6 +148,7 @@ Result<LaunchReport> Engine::launch(CompiledModule& module, const CompiledEntry&
   launch.ended = false;
   launch.early_read = {};
   launch.random = ScheduleRandom(spec.schedule_seed);
+  launch.interleaving.start(spec.schedule_seed, launch.block_total);
   launch.printed = 0;
   ++launch.grid_id;
   launch.segments.start_launch();

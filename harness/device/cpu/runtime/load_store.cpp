@@ -98,6 +98,11 @@ void write_values(std::uint32_t lanes, const Checked& at, const Element<Bytes>* 
   }
 }
 
+bool lanes_drift(const WarpContext& context, const Access& access, const Region& region) {
+  return context.launch->interleaving.lanes_apart && region.races && context.launch->races_checked() &&
+         (access.ordering == volatile_access || access.ordering == relaxed);
+}
+
 template <unsigned Bytes, unsigned Vector>
 void load_lanes(WarpContext& context, std::uint32_t lanes, const Access& access, const Checked& at,
                 Element<Bytes>* values, std::uint32_t* undefined) {
@@ -107,6 +112,8 @@ void load_lanes(WarpContext& context, std::uint32_t lanes, const Access& access,
   if (region.races && context.launch->races_checked())
     check_load_race<Bytes * Vector>(context, lanes, access, at);
   read_values<Bytes, Vector>(lanes, at, values);
+  if (access.ordering != weak && lanes_drift(context, access, region)) [[unlikely]]
+    context.earlier.load(context, lanes, at, Bytes * Vector, Bytes, reinterpret_cast<std::byte*>(values));
   if (region.undefined) [[unlikely]]
     find_undefined<Bytes, Vector>(context, lanes, access, at, undefined);
 }
@@ -127,6 +134,8 @@ void store_lanes(WarpContext& context, std::uint32_t lanes, const Access& access
     strong_store(context, lanes, access, at, size);
   if (at.region->races && context.launch->races_checked())
     check_store_race<size>(context, lanes, access, at, bytes_of);
+  if (access.ordering != weak && lanes_drift(context, access, *at.region)) [[unlikely]]
+    context.earlier.store(context, lanes, at, size);
   mark_defined<Bytes, Vector>(context, lanes, access, at, values, undefined);
   write_values<Bytes, Vector>(lanes, at, values);
 }
@@ -224,6 +233,8 @@ void assay_store_row(Warp* warp, const Access* access, std::uint64_t base, const
 void assay_load(Warp* warp, std::uint32_t lanes, const Access* access, const std::uint64_t* addresses,
                 void* values, std::uint32_t* undefined) {
   WarpContext& context = context_of(warp);
+  if (access->ordering != weak) [[unlikely]]
+    may_give_way(context, lanes, *access, addresses);
   for_shape(*access, [&]<unsigned Bytes, unsigned Vector>() {
     for (unsigned v = 0; v < Vector; ++v) undefined[v] = 0;
     while (lanes) {
@@ -238,6 +249,8 @@ void assay_load(Warp* warp, std::uint32_t lanes, const Access* access, const std
 void assay_store(Warp* warp, std::uint32_t lanes, const Access* access, const std::uint64_t* addresses,
                  const void* values, const std::uint32_t* undefined) {
   WarpContext& context = context_of(warp);
+  if (access->ordering != weak) [[unlikely]]
+    may_give_way(context, lanes, *access, addresses);
   for_shape(*access, [&]<unsigned Bytes, unsigned Vector>() {
     while (lanes) {
       std::uint32_t part = lanes;

@@ -23,6 +23,14 @@ std::string thread_of_record(const Launch& launch, const Segment& segment, unsig
                      block);
 }
 
+// Whether the two accesses are strong for each other; a record from before the floor, which is in order,
+// counts as one.
+bool both_strong(const RaceAccess& race, AccessRecord record) {
+  if (!race.strong || (record & record_strong) == 0) return false;
+  if (((record | race.mine) & record_of_block) == 0 || record < race.floor) return true;
+  return race.context.launch->segments.at(segment_of(record)).block == race.context.block->number;
+}
+
 // `record` is of the earlier access, which wrote where `earlier_wrote`.
 void report(const RaceAccess& race, unsigned lane, std::int64_t offset, AccessRecord record,
             bool earlier_wrote, bool writes, bool same_value) {
@@ -37,12 +45,13 @@ void report(const RaceAccess& race, unsigned lane, std::int64_t offset, AccessRe
   const bool one_instruction =
       segment_of(record) == segment_of(race.mine) && there.ptx_line && there.id == site.id && writes;
   std::string message =
-      fmt::format("{}: {} {} by {}, {}, and {} by {}{}{}{}",
+      fmt::format("{}: {} {} by {}, {}, and {} by {}{}{}{}{}",
                   same_value ? "note: the same value stored twice" : "race", writes ? "write of" : "read of",
                   element_name(region, offset), thread_name(context, lane), faults.place_text(site),
                   earlier_wrote ? "write" : "read", thread_of_record(launch, segment, lane_of(record)),
                   there.ptx_line ? ", " : "", there.ptx_line ? faults.place_text(there) : "",
-                  one_instruction ? ", in one instruction" : ", without order between them");
+                  one_instruction ? ", in one instruction" : ", without order between them",
+                  race.strong && (record & record_strong) != 0 ? " (strong within one block only)" : "");
   // The place does not depend on which access came first: the write's; of two writes the one that stands
   // first.
   const Site& place = !there.ptx_line                               ? site
@@ -83,8 +92,9 @@ void note_reader(const RaceAccess& race, AccessRecord& reader, AccessRecord mine
   const std::uint32_t my_segment = segment_of(race.mine);
   const AccessRecord strength =
       race.strong ? reader & record_strong : 0; // together strong only where both are
+  const AccessRecord scope = (reader | race.mine) & record_of_block;
   if (reader >= race.floor && segment_of(reader) == my_segment) {
-    reader = first_record(my_segment) + strength +
+    reader = first_record(my_segment) + strength + scope +
              (lane_of(reader) == lane_of(mine) ? lane_of(mine) : several_lanes);
   } else if (before(race, reader, lane_of(mine))) {
     reader = mine;
@@ -93,7 +103,7 @@ void note_reader(const RaceAccess& race, AccessRecord& reader, AccessRecord mine
     const std::uint32_t several =
         same_block ? segments.several_in_block(*race.context.block) : segments.several_in_grid();
     segments.at(several).read_at = race.access.site;
-    reader = first_record(several) + strength + several_lanes;
+    reader = first_record(several) + strength + (same_block ? scope : 0) + several_lanes;
   }
 }
 
@@ -116,7 +126,7 @@ void check_lanes_loaded(const RaceAccess& race) {
     const std::size_t last = (offset + size - 1) >> race.shadow.shift;
     for (std::size_t cell = offset >> race.shadow.shift; cell <= last; ++cell) {
       const AccessRecord w = race.shadow.writes[cell];
-      if (!(race.strong && (w & record_strong)) && !before(race, w, lane))
+      if (!both_strong(race, w) && !before(race, w, lane))
         report(race, lane, static_cast<std::int64_t>(cell << race.shadow.shift), w, true, false, false);
       note_reader(race, race.shadow.reads[cell], race.mine + lane);
     }
@@ -137,7 +147,7 @@ void check_lanes_stored(const RaceAccess& race, const std::byte* const* new_byte
     for (std::size_t cell = offset >> race.shadow.shift; cell <= last; ++cell) {
       const AccessRecord w = race.shadow.writes[cell], r = race.shadow.reads[cell];
       const std::size_t place = cell << race.shadow.shift;
-      if (!(race.strong && (w & record_strong)) && !before(race, w, lane)) {
+      if (!both_strong(race, w) && !before(race, w, lane)) {
         bool same = false;
         if (new_bytes) {
           const std::size_t within = place - offset;
@@ -152,7 +162,7 @@ void check_lanes_stored(const RaceAccess& race, const std::byte* const* new_byte
         }
         report(race, lane, static_cast<std::int64_t>(place), w, true, true, same);
       }
-      if (!(race.strong && (r & record_strong)) && !before(race, r, lane))
+      if (!both_strong(race, r) && !before(race, r, lane))
         report(race, lane, static_cast<std::int64_t>(place), r, false, true, false);
       race.shadow.writes[cell] = race.mine + lane;
     }

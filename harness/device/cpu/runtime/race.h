@@ -1,6 +1,7 @@
 // The race check of every load, store and atomic to memory that is written. segments.h says what order is;
 // two accesses to one byte without it, at least one of them a write and not both strong (volatile, relaxed
-// and stronger, atomics), are a race. Two weak stores of the same value are a note.
+// and stronger, atomics), are a race. In global memory an access of a block's scope is strong for that block
+// only. Two weak stores of the same value are a note.
 #pragma once
 
 #include "harness/device/cpu/runtime/access.h"
@@ -47,13 +48,14 @@ inline RaceAccess begin_race_check(WarpContext& context, std::uint32_t lanes, co
                                   ? std::max(context.block->barrier_floor, segments.floor())
                                   : segments.floor();
   const bool strong = access.ordering != weak;
+  const bool of_block = access.of_block && region.kind != RegionKind::shared;
   return {context,
           access,
           at,
           shadow,
           lanes,
           first_record(floor),
-          first_record(context.segment) + (strong ? record_strong : 0),
+          first_record(context.segment) + (strong ? record_strong : 0) + (of_block ? record_of_block : 0),
           strong};
 }
 

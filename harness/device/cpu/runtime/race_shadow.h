@@ -8,10 +8,12 @@
 
 namespace assay::cpu {
 
-// A record: segment (25 bits), whether the access was strong (1), lane or several_lanes (6). 0: none.
+// A record: segment (24 bits), whether the access was strong, and for its block only (1 each), lane or
+// several_lanes (6). 0: none.
 using AccessRecord = std::uint32_t;
-inline constexpr unsigned record_segment_shift = 7;
+inline constexpr unsigned record_segment_shift = 8;
 inline constexpr AccessRecord record_strong = 64;
+inline constexpr AccessRecord record_of_block = 128;
 inline constexpr AccessRecord several_lanes = 32;
 
 inline std::uint32_t segment_of(AccessRecord record) { return record >> record_segment_shift; }

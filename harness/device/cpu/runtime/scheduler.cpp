@@ -125,7 +125,9 @@ void Scheduler::start_block_(Launch& launch, std::uint64_t number) {
     context.origin = {};
     context.partials.clear();
     context.copies.clear();
+    context.earlier.forget();
     context.spin_site = ~0u;
+    context.looks = 0;
     context.spun = false;
     context.segment = context.latest_segment = context.trusted_segment = context.fenced =
         context.acquired_floor = 0;
@@ -154,13 +156,13 @@ void Scheduler::retire_(Block* block) {
 }
 
 // Lets one warp, drawn from those that are ready, go on until it waits, yields or finishes.
-void Scheduler::run_slice_(Launch& launch, Block& block) {
+bool Scheduler::run_slice_(Launch& launch, Block& block) {
   const std::uint32_t pick = block.ready_count == 1 ? 0 : launch.random.below(block.ready_count);
   WarpContext& context = *block.warps[block.ready[pick]];
   block.ready[pick] = block.ready[--block.ready_count];
   context.spun = false;
   launch.fibers.resume(context.fiber);
-  if (launch.ended) return;
+  if (launch.ended) return true;
   if (context.fiber->finished) {
     context.state = WarpState::finished;
     context.warp.alive = 0;
@@ -169,7 +171,23 @@ void Scheduler::run_slice_(Launch& launch, Block& block) {
   } else if (context.state == WarpState::ready) {
     make_ready(context);
   }
-  block.idle_slices = context.spun ? block.idle_slices + 1 : 0;
+  // A warp that gave way between two looks may be one that only spins.
+  const bool looks = launch.interleaving.gives_way && context.spin_site != ~0u;
+  if (context.spun)
+    ++block.idle_slices;
+  else if (!looks)
+    block.idle_slices = 0;
+  return !context.spun && !looks;
+}
+
+std::size_t Scheduler::next_turn_(Launch& launch, const Permutation& order) {
+  Interleaving& interleaving = launch.interleaving;
+  const auto resident = static_cast<std::uint32_t>(resident_.size());
+  const std::uint32_t drawn = interleaving.random.below(std::max(interleaving.blocks, resident));
+  if (drawn < resident) return drawn;
+  if (launch.blocks_started == launch.block_total) return drawn % resident;
+  start_block_(launch, order.at(launch.blocks_started++));
+  return resident;
 }
 
 void Scheduler::run(Launch& launch) {
@@ -195,11 +213,11 @@ void Scheduler::run(Launch& launch) {
       idle_blocks = 0;
       continue;
     }
-    run_slice_(launch, block);
-    if (block.idle_slices < 2 * std::max(block.ready_count, 1u)) {
-      if (block.idle_slices == 0) idle_blocks = 0;
-      continue;
-    }
+    launch.interleaving.gives_way = false;
+    if (run_slice_(launch, block)) idle_blocks = 0;
+    if (launch.ended) break;
+    if (launch.interleaving.gives_way) cursor = next_turn_(launch, order);
+    if (block.idle_slices < 2 * std::max(block.ready_count, 1u)) continue;
     block.idle_slices = 0;
     ++idle_blocks;
     cursor = (cursor + 1) % resident_.size();

@@ -19,7 +19,10 @@ class Scheduler {
 
  private:
   void start_block_(Launch& launch, std::uint64_t number);
-  void run_slice_(Launch& launch, Block& block);
+  // Whether it did more than look at what others may change.
+  bool run_slice_(Launch& launch, Block& block);
+  // The place among the resident blocks of the one whose turn it is now; it may be one that starts.
+  std::size_t next_turn_(Launch& launch, const Permutation& order);
   void retire_(Block* block);
   WarpContext* acquire_warp_();
 

@@ -33,7 +33,7 @@ void Segments::forget() {
 
 void Segments::start_launch() {
   forget();
-  if (next_ > max_segment_number / 2) {
+  if (next_ > max_segment_number / 4) {
     next_ = 1;
     ++generation_;
   }

@@ -24,7 +24,7 @@ struct Region;
 inline constexpr std::uint32_t several_warps = 32; // Segment::warp: reads by more than one warp of the block
 inline constexpr std::uint64_t several_blocks = ~std::uint64_t{0}; // Segment::block
 inline constexpr std::size_t max_segments = std::size_t{1} << 20;  // kept; older ones are forgotten
-inline constexpr std::uint32_t max_segment_number = 1u << 25;
+inline constexpr std::uint32_t max_segment_number = 1u << 24;
 inline constexpr std::size_t max_sync_objects = std::size_t{1} << 16;
 
 struct Segment {

@@ -5,7 +5,7 @@
 namespace assay::cpu {
 namespace {
 
-constexpr std::uint32_t spins_before_yield = 3;
+constexpr std::uint32_t spins_before_yield = 3, looks_before_yield = 64;
 
 void synchronise(WarpContext& context, std::uint32_t lanes, const Access& access, const Checked& at,
                  unsigned size, bool reads, bool writes) {
@@ -25,8 +25,9 @@ void count_spin(WarpContext& context, const Access& access) {
     context.spin_site = access.site.id;
     context.spin_count = 0;
   }
-  if (++context.spin_count < spins_before_yield) return;
-  context.spin_count = 0;
+  ++context.spin_count;
+  if (++context.looks < looks_before_yield && context.spin_count < spins_before_yield) return;
+  context.spin_count = context.looks = 0;
   context.spun = true;
   Warp& warp = context.warp;
   if (warp.steps_until_tick <= 1) return;
@@ -43,15 +44,18 @@ void strong_load(WarpContext& context, std::uint32_t lanes, const Access& access
 void strong_store(WarpContext& context, std::uint32_t lanes, const Access& access, const Checked& at,
                   unsigned size) {
   context.spin_site = ~0u;
+  context.looks = 0;
   synchronise(context, lanes, access, at, size, false, true);
 }
 
 void strong_atomic(WarpContext& context, std::uint32_t lanes, const Access& access, const Checked& at,
                    unsigned size, bool changed) {
-  if (changed)
+  if (changed) {
     context.spin_site = ~0u;
-  else
+    context.looks = 0;
+  } else {
     count_spin(context, access);
+  }
   synchronise(context, lanes, access, at, size, true, true);
 }
 

@@ -6,8 +6,8 @@
 
 namespace assay::cpu {
 
-// A look at one instruction that found nothing new: the third in a row makes the warp yield at its next basic
-// block.
+// A look that found nothing new: the third in a row at one instruction, or the 64th at several, makes the
+// warp yield at its next basic block.
 void count_spin(WarpContext& context, const Access& access);
 
 void strong_load(WarpContext& context, std::uint32_t lanes, const Access& access, const Checked& at,

@@ -4,9 +4,11 @@
 
 #include "harness/device/cpu/runtime/abi.h"
 #include "harness/device/cpu/runtime/asynchronous_copy.h"
+#include "harness/device/cpu/runtime/earlier_values.h"
 #include "harness/device/cpu/runtime/engine.h"
 #include "harness/device/cpu/runtime/fault_log.h"
 #include "harness/device/cpu/runtime/fiber.h"
+#include "harness/device/cpu/runtime/interleaving.h"
 #include "harness/device/cpu/runtime/memory.h"
 #include "harness/device/cpu/runtime/partial_values.h"
 #include "harness/device/cpu/runtime/random.h"
@@ -48,10 +50,11 @@ struct WarpContext {
   UndefinedOrigin origin;
   PartialValues partials;
   Copies copies;
+  EarlierValues earlier;
 
-  // Spin detection: strong accesses in a row at one instruction.
+  // Spin detection: looks in a row at one instruction, and at whichever.
   std::uint32_t spin_site = ~0u;
-  std::uint32_t spin_count = 0;
+  std::uint32_t spin_count = 0, looks = 0;
   bool spun = false; // the last slice ended because the warp only waits for memory to change
 
   // The race check: see segments.h.
@@ -133,6 +136,7 @@ struct Launch {
   bool ended = false; // by a fatal fault
   Site early_read{};  // the first of bytes that an asynchronous copy was still to bring; ptx_line 0: none
   ScheduleRandom random{0};
+  Interleaving interleaving;
   std::vector<std::byte> parameter_storage;
   Region parameters;
   std::string* print_sink = nullptr;
