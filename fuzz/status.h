@@ -28,7 +28,7 @@ enum Stop : std::uint32_t {
 };
 
 struct WorkerStatus {
-  static constexpr std::uint64_t magic_number = 0x33'74'73'79'61'73'73'61; // "assayst3"
+  static constexpr std::uint64_t magic_number = 0x34'74'73'79'61'73'73'61; // "assayst4"
 
   std::uint64_t magic = magic_number;
   // Set by the campaign before the worker starts.
@@ -36,7 +36,8 @@ struct WorkerStatus {
   std::uint64_t case_limit = 0; // the worker ends after this many cases; 0: no limit
   std::uint32_t worker = 0;     // of `workers`, from 0: which share of the sweep is its own
   std::uint32_t workers = 1;
-  std::int32_t campaign = 0;                    // its process id; a worker whose parent is another ends
+  std::uint32_t turn = 0;    // among the workers of all kernels, which share the GPUs out by it
+  std::int32_t campaign = 0; // its process id; a worker whose parent is another ends
   std::atomic<std::uint32_t> stop = keep_going; // a Stop, set by the campaign
   std::atomic<std::uint32_t> pause = 0;         // 1, set by the campaign: another kernel's turn
   // The campaign's clocks, nanoseconds, kept with the first worker of a kernel: how long it has lasted, and

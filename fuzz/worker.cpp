@@ -44,7 +44,7 @@ Result<std::unique_ptr<Worker>> Worker::create(const fs::path& manifest, const s
     if ((*worker->status_)->campaign != ::getppid()) // it was killed before the line above
       return environment_error({campaign->status.string()}, "its campaign is gone");
   }
-  const unsigned turn = campaign ? (*worker->status_)->worker : 0;
+  const unsigned turn = campaign ? (*worker->status_)->turn : 0;
   ASSAY_TRY(worker->device_, open_device(device, turn));
   if (campaign && campaign->check) {
     const auto loading = loading_device(device);

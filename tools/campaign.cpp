@@ -89,7 +89,8 @@ Result<void> Campaign::prepare() {
   std::vector<bool> resumed;
   for (KernelCampaign& kernel : kernels_) {
     const auto record = kernel.interrupted_one();
-    ASSAY_TRY_VOID(kernel.prepare(workers_of_each(options_)));
+    const auto first = static_cast<unsigned>(resumed.size()); // so that the kernels' first workers spread
+    ASSAY_TRY_VOID(kernel.prepare(workers_of_each(options_), first));
     resumed.push_back(record.has_value());
     if (!record) continue;
     options_.seed = record->seed;

@@ -79,7 +79,7 @@ std::optional<CampaignFolder::Record> KernelCampaign::interrupted_one() const {
   return record;
 }
 
-Result<void> KernelCampaign::prepare(unsigned workers) {
+Result<void> KernelCampaign::prepare(unsigned workers, unsigned first_turn) {
   remove_leftovers(options_->out / kernel_->name);
   ASSAY_TRY(const std::size_t broken, mend_corpus(kernel_->corpora.front()));
   if (broken > 0)
@@ -115,6 +115,7 @@ Result<void> KernelCampaign::prepare(unsigned workers) {
     shared.end_case();
     shared.worker = index;
     shared.workers = workers;
+    shared.turn = first_turn + index;
     shared.campaign = ::getpid();
     shared.stop = keep_going;
     shared.pause = shared.paused = 0;

@@ -24,8 +24,8 @@ class KernelCampaign {
   std::optional<CampaignFolder::Record> interrupted_one() const;
 
   // Mends what a killed one left, makes the workers' statuses or takes up the old ones; `elapsed` says
-  // afterwards how long the campaign had lasted.
-  Result<void> prepare(unsigned workers);
+  // afterwards how long the campaign had lasted. first_turn: WorkerStatus::turn of its first worker.
+  Result<void> prepare(unsigned workers, unsigned first_turn);
   double elapsed() const { return static_cast<double>(workers_.front().status->elapsed_ns) * 1e-9; }
   Result<void> begin(std::uint64_t seed, double elapsed); // from here on there is a campaign to take up
   void save_elapsed(double seconds);
