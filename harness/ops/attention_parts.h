@@ -17,7 +17,9 @@
 //                 exponent common to a tile, which does not cancel against what an earlier maximum left
 //                 (FlashAttention-2)
 //
-// Of the last two no exponent errs by more than the rounding of a score as large.
+// Of the last two no exponent errs by more than the rounding of a score as large. Not legal: to rescale what
+// earlier tiles left by 2^(m c - m' c) fused likewise, which is not 1 where the maximum stays, so that every
+// further tile adds that rounding again.
 #pragma once
 
 #include "harness/ops/formula.h"
