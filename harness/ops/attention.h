@@ -40,6 +40,7 @@ struct Attention {
     by_logsumexp,
     by_powers,
     by_powers_rounded,
+    by_powers_lazily,
   };
   static constexpr const char* algorithms[] = {"two_pass",
                                                "online",
@@ -50,7 +51,8 @@ struct Attention {
                                                "splits, normalised",
                                                "splits, logsumexp",
                                                "tiles, exp2 of a fused multiply-add",
-                                               "tiles, exp2 of a fused multiply-add, weights rounded"};
+                                               "tiles, exp2 of a fused multiply-add, weights rounded",
+                                               "tiles, maximum raised lazily, weights rounded"};
 
   template <class Run> static void forward(Run& run) {
     run.lines({batch, heads, q_len}, [](auto& line) {
@@ -87,9 +89,7 @@ struct Attention {
     return line.load(k, {query.batch, query.head, j, l});
   }
 
-  template <class Line> static bool is_by_powers(const Line& line) {
-    return line.algorithm() == by_powers || line.algorithm() == by_powers_rounded;
-  }
+  template <class Line> static bool is_by_powers(const Line& line) { return line.algorithm() >= by_powers; }
 
   // By powers the factor comes later.
   template <class Line> static auto sums_scaled(Line& line, Query query, long long seen, long long d) {
@@ -119,13 +119,14 @@ struct Attention {
   }
 
   // 2^(x c - m c), x the maximum itself, is 2 to what rounding left of m c, half a unit in its last place
-  // (under random rounding of both products two units): that may overflow, or the power's rounding to T.
+  // (under random rounding of both products two units), and up to 8 more: that may overflow, or the power's
+  // rounding to T.
   template <class Line, class Numbers>
   static void mark_lost_exponents(const Line& line, long long seen, Numbers scores) {
     if constexpr (Line::is_golden) {
       const bool is_wide = Line::Number::largest > 0x1p200; // up to 2^1024, of 53 bits; else 2^128, of 24
       const bool is_f16 = line.round(line.number(0x1p16)).overflowed();
-      const double range = is_wide ? 0x1p61 : is_f16 ? 0x1p26 : 0x1p29;
+      const double range = is_wide ? 0x1p61 : is_f16 ? 0x1p25 : 0x1p29;
       line.each(seen, [&](auto j) {
         if (scores[j].finite() && !(__builtin_fabs(scores[j].value().high) * log2_of_e.high < range))
           scores[j].mark_overflow();
@@ -152,7 +153,9 @@ struct Attention {
       return attend_by_logsumexp(line, keys);
     default:
       const Number factor = rsqrt(line.number(line.size(head_dim))) * Number(log2_of_e);
-      return attend_by_powers(line, keys, factor, line.algorithm() == by_powers_rounded);
+      return attend_by_powers(
+          line, keys, factor,
+          {.rounds = line.algorithm() != by_powers, .lazily = line.algorithm() == by_powers_lazily});
     }
   }
 

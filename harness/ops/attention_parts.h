@@ -1,23 +1,25 @@
 // Attention of one query whose keys are dealt to parts: tiles one after the other, or splits that other
-// blocks take. Each part has a maximum m_t, a sum s_t of exp(x - m_t) and a sum of v by those weights; m and
+// blocks take. Each part has a maximum m_t, a sum s_t of exp(x - m_t), and a sum of v by those weights; m and
 // s are the merged ones.
 //
-//   in_tiles      the output is normalised after every tile: o = (s e^(m - m') o + e^(m_t - m') sum e^(x -
-//   m_t) v)
-//                 / s' (Dao et al., FlashAttention, NeurIPS 2022, algorithm 1)
-//   in_splits     probabilities of each split, rounded to T, give its output o_t; then the sum of s_t e^(m_t
-//   - m)
-//                 o_t / s (vLLM's PagedAttention v2)
-//   by_logsumexp  o_t is normalised; then the sum of e^(lse_t - lse) o_t, where lse_t = m_t + log(s_t) and
-//   their
-//                 own logsumexp are rounded as a score of that size is: what cancels elsewhere does not here,
-//                 but where one part holds all keys (FlashAttention's and FlashInfer's decoding)
-//   by_powers     a score's product with c = log2(e) / sqrt(head_dim) meets the rounded product of c and the
-//                 maximum so far in one fused multiply-add: 2^(x c - m c). Half a unit of the largest
-//                 exponent common to a tile, which does not cancel against what an earlier maximum left
-//                 (FlashAttention-2)
+// in_tiles: the output is normalised after every tile, o' = (s e^(m - m') o + e^(m_t - m') sum e^(x - m_t) v)
+// / s' (Dao et al., FlashAttention, NeurIPS 2022, algorithm 1).
 //
-// Of the last two no exponent errs by more than the rounding of a score as large.
+// in_splits: the probabilities of each split, rounded to T, give its output o_t; then the sum of
+// s_t e^(m_t - m) o_t / s (vLLM's PagedAttention v2).
+//
+// by_logsumexp: o_t is normalised; then the sum of e^(lse_t - lse) o_t, where lse_t = m_t + log(s_t) and
+// their own logsumexp are rounded as a score of that size is: what cancels elsewhere does not here (decoding
+// in FlashAttention and FlashInfer).
+//
+// by_powers: a score times c = log2(e) / sqrt(head_dim) meets the rounded product of c and the maximum so far
+// in one fused multiply-add, 2^(x c - m c). That rounding is common to a tile, and does not cancel against
+// what an earlier maximum left (FlashAttention-2). Lazily: a maximum stays until it is passed by more than 8
+// in powers of two, so that weights reach 2^8 (FlashAttention-4).
+//
+// Of the last two no exponent errs by more than the rounding of a score as large. Not legal: to rescale what
+// earlier tiles left by 2^(m c - m' c) fused likewise, which is not 1 where the maximum stays, so that every
+// further tile adds that rounding again.
 #pragma once
 
 #include "harness/ops/formula.h"
@@ -25,8 +27,8 @@
 
 namespace assay {
 
-// x as it stands: used twice it errs by the same both times, and what is divided by it and multiplied again
-// by nothing.
+// x as it stands, where what follows is right for any x: a maximum, which cancels from weights and their sum,
+// or a divisor that is multiplied again.
 template <class Number> Number as_computed(const Number& x) {
   if constexpr (requires { x.as_computed(); })
     return x.as_computed();
@@ -132,9 +134,14 @@ template <class Line, class Keys> void attend_by_logsumexp(Line& line, const Key
   });
 }
 
-// Scores are not yet scaled; `factor` is c. `rounds`: weights go into the product with v rounded to T.
+struct PowersOfTwo {
+  bool rounds = false; // weights go into the product with v rounded to T
+  bool lazily = false;
+};
+
+// Scores are not yet scaled; `factor` is c.
 template <class Line, class Keys>
-void attend_by_powers(Line& line, const Keys& keys, const typename Line::Number& factor, bool rounds) {
+void attend_by_powers(Line& line, const Keys& keys, const typename Line::Number& factor, PowersOfTwo powers) {
   using Number = typename Line::Number;
   const Number none = -__builtin_huge_val();
   const auto weight = line.scratch(keys.seen), output = line.scratch(keys.width);
@@ -143,7 +150,10 @@ void attend_by_powers(Line& line, const Keys& keys, const typename Line::Number&
   for (long long t = 0; t < keys.parts(); ++t) {
     const auto begin = keys.begin(t), n = keys.size(t);
     const Number own = line.max(n, [&](auto i) { return keys.score(begin + i); });
-    const Number top = maximum(largest, as_computed(own));
+    const Number raised = maximum(largest, as_computed(own));
+    const bool stays =
+        powers.lazily && !(largest == none) && !(Number(raised - largest) * factor > Number(8));
+    const Number top = stays ? largest : raised;
     const Number shift = top == none ? Number(0) : Number(top * factor);
     const Number before =
         largest == none ? Number(0) : power(Number(Number(largest - top) * factor), Base::two);
@@ -151,7 +161,7 @@ void attend_by_powers(Line& line, const Keys& keys, const typename Line::Number&
       weight[begin + i] = power(Number(keys.score(begin + i) * factor - shift), Base::two);
     });
     total = total * before + line.sum(n, [&](auto i) { return weight[begin + i]; });
-    if (rounds) line.each(n, [&](auto i) { weight[begin + i] = line.round(weight[begin + i]); });
+    if (powers.rounds) line.each(n, [&](auto i) { weight[begin + i] = line.round(weight[begin + i]); });
     line.each(keys.width,
               [&](auto l) { output[l] = output[l] * before + weighed(line, keys, weight, t, l); });
     largest = top;

@@ -48,8 +48,9 @@ struct Layernorm {
                                                         "welford_by_updates, rstd_last",
                                                         "welford_weighted, rstd_last",
                                                         "distributed",
+                                                        "rstd_cubed",
                                                         "cols_first"};
-  static constexpr int distributed = 8, cols_first = 9; // both with two_pass
+  static constexpr int distributed = 8, rstd_cubed = 9, cols_first = 10; // these with two_pass
   template <class Line> static int moments_of(const Line& line) {
     return line.algorithm() < distributed ? line.algorithm() % 4 : two_passes;
   }
@@ -103,8 +104,12 @@ struct Layernorm {
         const auto d = [&](auto i) { return row(i) - centre[r]; };
         const auto mean_hd = line.sum(n, [&](auto i) { return h(i) * d(i); }) / n;
         const auto factor = own_rstd * own_rstd * mean_hd;
+        auto cubed = line.number(0);
+        cubed = mean_hd * own_rstd * own_rstd * own_rstd;
         line.each(n, [&](auto i) {
-          if (line.algorithm() == distributed)
+          if (line.algorithm() == rstd_cubed)
+            line.store(grad_x, {r, i}, own_rstd * h(i) - own_rstd * mean_h - d(i) * cubed);
+          else if (line.algorithm() == distributed)
             line.store(grad_x, {r, i}, own_rstd * h(i) - own_rstd * mean_h - own_rstd * (d(i) * factor));
           else
             line.store(grad_x, {r, i}, own_rstd * (h(i) - mean_h - d(i) * factor));

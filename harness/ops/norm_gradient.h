@@ -1,6 +1,6 @@
 // grad_x of a norm is a difference times rstd. Legal forms have a factor meet each of its terms beforehand:
-// rstd (rstd * h - rstd * z * mean(h * z)), or the number of columns (n * h - z * sum(h * z), times rstd /
-// n).
+// rstd * h - rstd * z * mean(h * z), with rstd^3 * mean(h * x) first or not, or
+// n * h - z * sum(h * z), which is then multiplied by rstd / n.
 #pragma once
 
 namespace assay {

@@ -29,8 +29,8 @@ template <bool offset> struct RmsnormFormula {
   // overflows.
   static constexpr const char* algorithms[] = {"rstd_first", "weight_first"};
   static constexpr const char* backward_algorithms[] = {"rstd_first", "rstd_last", "distributed",
-                                                        "cols_first"};
-  enum { rstd_first, rstd_last, distributed, cols_first };
+                                                        "rstd_cubed", "cols_first"};
+  enum { rstd_first, rstd_last, distributed, rstd_cubed, cols_first };
 
   template <class Line> static typename Line::Number scale_of(const Line& line, long long i) {
     const auto w = line.load(weight, {i});
@@ -80,8 +80,12 @@ template <bool offset> struct RmsnormFormula {
         const auto row = [&](auto i) { return line.load(x, {r, i}); };
         const auto mean_hx = line.sum(n, [&](auto i) { return h(i) * row(i); }) / n;
         const auto factor = own_rstd * own_rstd * mean_hx;
+        auto cubed = line.number(0);
+        cubed = mean_hx * own_rstd * own_rstd * own_rstd;
         line.each(n, [&](auto i) {
-          if (line.algorithm() == distributed)
+          if (line.algorithm() == rstd_cubed)
+            line.store(grad_x, {r, i}, own_rstd * h(i) - row(i) * cubed);
+          else if (line.algorithm() == distributed)
             line.store(grad_x, {r, i}, own_rstd * h(i) - own_rstd * (row(i) * factor));
           else
             line.store(grad_x, {r, i}, own_rstd * (h(i) - row(i) * factor));

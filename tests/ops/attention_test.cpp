@@ -105,6 +105,22 @@ TEST(AttentionInParts, WeightsByPowersMayBeRounded) {
             137 * 0x1p-9);
 }
 
+TEST(AttentionInParts, AMaximumMayStayWhileItGrowsByLessThanEightPowersOfTwo) {
+  // exp(5), 7.2 powers of two above the first tile's maximum, is 148.413; of v = (1, 0) is left 1 / 149.413 =
+  // 219.31 * 2^-15. Raised, exp(-5) is rounded to 221 * 2^-15, over 1.0067379 219.52 * 2^-15; bf16 has 2^-15.
+  const OneQuery growing(1, {0, 5}, {1, 0}, DType::bf16);
+  EXPECT_EQ(growing.by(way("tiles, maximum raised lazily, weights rounded", Order::sequential, 1)),
+            219 * 0x1p-15);
+  for (const char* raised :
+       {"online, weights rounded", "tiles, exp2 of a fused multiply-add, weights rounded"})
+    EXPECT_EQ(growing.by(way(raised, Order::blocked, 2)), 220 * 0x1p-15) << raised;
+  // 8.7 powers of two: raised. exp(-6) rounds to 162.4 -> 162 * 2^-16, over 1.0024788 161.6 * 2^-16; had it
+  // stayed, 1 / 404.43 = 162.05 * 2^-16.
+  const OneQuery grown(1, {0, 6}, {1, 0}, DType::bf16);
+  EXPECT_EQ(grown.by(way("tiles, maximum raised lazily, weights rounded", Order::sequential, 1)),
+            grown.by(way("tiles, exp2 of a fused multiply-add, weights rounded", Order::sequential, 1)));
+}
+
 bool flagged(double score, DType dtype) {
   const OneQuery query(1, {0, score}, {1, 1}, dtype);
   const auto g = query.problem.evaluate(instrument(Instrument::Number::golden));
@@ -123,11 +139,11 @@ TEST(AttentionInParts, APowerOfWhatAHugeMaximumLeavesMayOverflow) {
     EXPECT_TRUE(flagged(sign * 1.60e18, DType::f64));
   }
   OwnedProblem half(*find_op("attention"), Pass::forward, DType::f16, {1, 1, 1, 1, 1});
-  for (const double k : {46.0 * 1024, 45.0 * 1024}) { // 1024 k log2(e): 6.96e7 and 6.81e7, 2^26 is 6.71e7
+  for (const double k : {46.0 * 512, 45.0 * 512}) { // 1024 k log2(e): 3.48e7 and 3.40e7, 2^25 is 3.36e7
     half.set("q", {1024}).set("k", {k}).set("v", {1});
     EXPECT_EQ(named(half.evaluate(golden), "out").formula_overflows.front(), 1) << k;
   }
-  half.set("q", {1024}).set("k", {44.0 * 1024}); // 6.66e7
+  half.set("q", {1024}).set("k", {44.0 * 512}); // 3.33e7
   EXPECT_EQ(named(half.evaluate(golden), "out").formula_overflows.front(), 0);
 }
 

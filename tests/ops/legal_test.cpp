@@ -109,6 +109,19 @@ TEST(Legal, RstdMayMeetEachTermOfTheDifferenceFirst) {
   }
 }
 
+// rstd is 1000, mean(h * x) = -1.5e30: its product with rstd^3 overflows, times x = 1e-8 or not.
+TEST(Legal, TheCubeOfRstdMayMeetTheMeanFirst) {
+  OwnedProblem problem(*find_op("rmsnorm"), Pass::backward, DType::f32, {1, 2});
+  problem.set("x", {1e-8, 1e-8}).set("weight", {-3e38, 0}).set("grad_y", {1, 1});
+  for (const std::string_view form : {"rstd_first", "rstd_last", "distributed", "rstd_cubed"}) {
+    Instrument plain;
+    plain.algorithm = algorithm_named(problem.op, Pass::backward, form);
+    const double gradient = named(problem.evaluate(plain), "grad_x").value.back();
+    EXPECT_EQ(std::isinf(gradient), form == "rstd_cubed") << form;
+    if (form != "rstd_cubed") EXPECT_NEAR(gradient / 1.5e31, 1, 1e-3) << form;
+  }
+}
+
 TEST(Legal, TheNumberOfTermsMayComeAsAReciprocal) {
   // 41 times the float nearest to 1/41 rounds to 1 - 2^-24.
   const OwnedProblem ones = row_of("mean", std::vector<double>(41, 1));
