@@ -4,7 +4,6 @@
 #include "harness/device/launch_timer.h"
 #include "harness/inputs/legal.h"
 #include "harness/inputs/shapes.h"
-#include "harness/report/text.h"
 #include "harness/report/verify.h"
 #include "harness/run/execute.h"
 #include "harness/run/failing.h"
@@ -153,11 +152,9 @@ Outcome run_bench(const BenchArguments& arguments) {
     fmt::print("{}: device time by events; a copy attains {:.0f} GB/s, of_copy is the share of it\n",
                device->name(), copy_bandwidth / 1e9);
   } else {
-    fmt::print("{}",
-               wrapped(fmt::format("{}: the time in which this machine runs the kernel's PTX with every "
-                                   "access checked; it says nothing of a GPU",
-                                   device->name()),
-                       0));
+    fmt::print(
+        "{}: this machine's time for the kernel's PTX with every access checked; it says nothing of a GPU\n",
+        device->name());
   }
   fmt::print("bytes: inputs read and outputs written, each once\n");
   std::fflush(stdout);

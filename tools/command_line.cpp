@@ -65,7 +65,7 @@ std::string what_is_wrong(const CLI::ParseError& error, const CLI::App& app) {
     for (const CLI::Option* option : command->get_options())
       if (option->get_items_expected_max() == 1 && option->results().size() > 1)
         return fmt::format("{} is given {} times", option->get_name(), option->results().size());
-  const std::string text = message_of(error);
+  std::string text = message_of(error);
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
     for (const CLI::Option* option : path.back()->get_options())
       if (text.starts_with(option->get_name() + ":"))

@@ -238,7 +238,7 @@ Result<std::vector<StoredFinding>> FindingStore::list() const {
 }
 
 std::string name_of_case(const fs::path& case_file) {
-  const std::string stem = case_file.stem().string();
+  std::string stem = case_file.stem().string();
   if (stem != "minimized" && stem != "original") return stem;
   std::error_code ec;
   const fs::path folder = fs::absolute(case_file, ec).parent_path();
