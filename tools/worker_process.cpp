@@ -45,7 +45,9 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
 
 std::string describe(const Ended& ended) {
   if (ended.by_signal) return fmt::format("killed by signal {} ({})", ended.code, ::strsignal(ended.code));
-  switch (ended.code) { // libFuzzer's
+  switch (ended.code) { // libFuzzer's; 1 is also that of the sanitizer runtime, which meets a signal first
+  case 1:
+    return "exit status 1 (crashed, or its corpus cannot be read)";
   case 70:
     return "exit status 70 (internal fault or time limit of one case)";
   case 71:
