@@ -1,9 +1,9 @@
 #include "harness/compile/nvrtc_process.h"
 
 #include "harness/base/child_process.h"
+#include "harness/base/time_limit.h"
 #include "harness/compile/fields.h"
 
-#include <charconv>
 #include <cstdlib>
 
 namespace assay {
@@ -55,15 +55,7 @@ std::optional<Result<NvrtcOutput>> unpacked(std::string_view body, const std::st
 
 constexpr std::string_view how_to_raise_compile_limit = "ASSAY_COMPILE_SECONDS allows more";
 
-std::chrono::seconds compile_limit() {
-  const char* value = std::getenv("ASSAY_COMPILE_SECONDS");
-  if (value == nullptr) return usual_limit;
-  const std::string_view text = value;
-  int seconds = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  const bool whole = failure == std::errc() && end == text.data() + text.size();
-  return whole && seconds > 0 ? std::chrono::seconds(seconds) : usual_limit;
-}
+std::chrono::seconds compile_limit() { return time_limit("ASSAY_COMPILE_SECONDS", usual_limit); }
 
 Result<NvrtcOutput> run_nvrtc_apart(const NvrtcLibrary& library, const std::string& source,
                                     const std::string& name,

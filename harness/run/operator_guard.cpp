@@ -2,10 +2,10 @@
 
 #include "harness/base/error.h"
 #include "harness/base/last_words.h"
+#include "harness/base/time_limit.h"
 #include "harness/run/code_line.h"
 
 #include <array>
-#include <charconv>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -153,15 +153,8 @@ void set_timer(std::chrono::seconds seconds) {
 
 } // namespace
 
-std::chrono::seconds evaluation_limit() {
-  constexpr std::chrono::seconds usual{100};
-  const char* value = std::getenv("ASSAY_OPERATOR_SECONDS");
-  if (value == nullptr) return usual;
-  const std::string_view text = value;
-  int seconds = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  const bool whole = failure == std::errc() && end == text.data() + text.size();
-  return whole && seconds > 0 ? std::chrono::seconds(seconds) : usual;
+std::chrono::seconds evaluation_limit(std::chrono::seconds usual) {
+  return time_limit("ASSAY_OPERATOR_SECONDS", usual);
 }
 
 OperatorGuard::OperatorGuard(const UserCode& code, const OpInfo* info, const Problem* problem,

@@ -25,9 +25,9 @@ struct UserCode {
   std::filesystem::path symbolizer;
 };
 
-// How long one evaluation may take, in processor time: $ASSAY_OPERATOR_SECONDS, else 100 s. It is less than
+// How long one evaluation may take, in processor time: $ASSAY_OPERATOR_SECONDS, else `usual`. It is less than
 // the 300 s after which a campaign takes a case for hung, so that the operator is told of, and not the case.
-std::chrono::seconds evaluation_limit();
+std::chrono::seconds evaluation_limit(std::chrono::seconds usual = std::chrono::seconds(100));
 
 // Everything between its beginning and its end is the operator's doing. There is one at a time.
 class OperatorGuard {

@@ -20,7 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 // A trial takes milliseconds: one evaluation in it, the whole of it, and that by the clock.
-constexpr std::chrono::seconds first_limit{10}, trial_limit{30}, trial_patience{120};
+constexpr std::chrono::seconds usual_first_limit{10};
+constexpr int evaluations_in_trial = 3, patience_in_trial = 12;
 
 // Checks that fail are the formula's where the header's vocabulary makes them, else Assay's own.
 constexpr std::string_view behind_header = R"cpp(
@@ -99,7 +100,7 @@ Result<CompiledOperator> open(const UserCode& code) {
 // What its declarations and formulas show of it, in whatever process this is.
 Result<void> examine(const UserCode& code, std::string_view text) {
   const auto opened = [&] {
-    const OperatorGuard guard(code, nullptr, nullptr, first_limit);
+    const OperatorGuard guard(code, nullptr, nullptr, evaluation_limit(usual_first_limit));
     return open(code);
   };
   ASSAY_TRY(const CompiledOperator compiled, opened());
@@ -109,7 +110,7 @@ Result<void> examine(const UserCode& code, std::string_view text) {
     return user_error(place_of(code.header, text, compiled.op->info().name),
                       "the operator's name is \"{}\", and its file is called {}", compiled.op->info().name,
                       code.header.filename().string());
-  const GuardedOp op(*compiled.op, code, std::min(first_limit, evaluation_limit()));
+  const GuardedOp op(*compiled.op, code, evaluation_limit(usual_first_limit));
   try_formulas(op);
   if (const auto wrong = gradient_fault(op))
     return user_error(place_of(code.header, text, wrong->tensor), "{}", wrong->message);
@@ -153,8 +154,10 @@ Error from_last_words(std::string_view words, const fs::path& header) {
 
 // examine() in a child: whatever the code does there is found out before it runs here.
 Result<void> try_apart(const UserCode& code, std::string_view text) {
+  const std::chrono::seconds processor = evaluations_in_trial * evaluation_limit(usual_first_limit);
+  const std::chrono::seconds patience = patience_in_trial * evaluation_limit(usual_first_limit);
   ASSAY_TRY(const ForkedRun run, run_forked([&] { return packed(examine(code, text)); },
-                                            {.patience = trial_patience, .processor = trial_limit}));
+                                            {.patience = patience, .processor = processor}));
   const Place place{code.header.string()};
   if (!run.last_words.empty() && run.exit == exit_code(ErrorKind::user))
     return std::unexpected(from_last_words(run.last_words, code.header));
@@ -163,7 +166,7 @@ Result<void> try_apart(const UserCode& code, std::string_view text) {
     return user_error(
         place,
         "the operator did not return from a trial on small inputs within {} s of processor time, or {} s",
-        trial_limit.count(), trial_patience.count());
+        processor.count(), patience.count());
   if (run.exit != 0)
     return user_error(place, "the operator, tried on small inputs, {}", how_it_ended(run.exit));
   if (run.text == "fine") return {};
