@@ -4,7 +4,8 @@
 #include "harness/base/time_limit.h"
 #include "harness/compile/fields.h"
 
-#include <cstdlib>
+#include <algorithm>
+#include <charconv>
 
 namespace assay {
 namespace {
@@ -39,7 +40,7 @@ std::optional<Result<NvrtcOutput>> unpacked(std::string_view body, const std::st
   auto log = take_field(body), ptx = take_field(body), cubin = take_field(body);
   if (!status || !log || !ptx || !cubin) return std::nullopt;
   NvrtcOutput output;
-  output.status = std::atoi(status->c_str());
+  std::from_chars(status->data(), status->data() + status->size(), output.status);
   output.log = *std::move(log);
   output.ptx = *std::move(ptx);
   output.cubin = *std::move(cubin);
