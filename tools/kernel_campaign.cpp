@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t max_crashes = 20;     // then something is wrong that no restart will mend
 constexpr std::size_t max_false_starts = 3; // crashes in a row before a first case
-constexpr std::size_t told_log_lines = 4;   // of a worker that ended
+constexpr std::size_t told_log_lines = 6;   // of a worker that ended: libFuzzer has four after the summary
 constexpr double longest_step = 300;        // seconds of one case, or of one candidate while minimizing
 constexpr long most_megabytes = 500;        // of a worker
 constexpr long screen_megabytes = 1000;     // more where it compiles and feeds a screen
