@@ -29,8 +29,8 @@ Result<void> merge_corpora(const fs::path& manifest, const std::string& device, 
   while (!(ended = worker.poll())) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   if (*ended == Ended{}) return {};
   if (!ended->by_signal && (ended->code == 2 || ended->code == 4))
-    return std::unexpected(
-        Error{ended->code == 2 ? ErrorKind::user : ErrorKind::environment, one_line(last_log_lines(log, 1)), {}});
+    return std::unexpected(Error{
+        ended->code == 2 ? ErrorKind::user : ErrorKind::environment, one_line(last_log_lines(log, 1)), {}});
   scratch.keep();
   return internal_error("merging ended with {}; its log is {}", describe(*ended), log.string());
 }

@@ -53,8 +53,8 @@ TEST_F(CubinCache, GivesBackWhatWasStoredUnderItsKeyAlone) {
   EXPECT_FALSE(cubin_cache(dir).load(key));
   cubin_cache(dir).store(key, cubin);
   EXPECT_EQ(cubin_cache(dir).load(key), cubin);
-  for (const std::string& other :
-       {cubin_key("ptx ", "sm_90", 13000), cubin_key("ptx", "sm_80", 13000), cubin_key("ptx", "sm_90", 12080)}) {
+  for (const std::string& other : {cubin_key("ptx ", "sm_90", 13000), cubin_key("ptx", "sm_80", 13000),
+                                   cubin_key("ptx", "sm_90", 12080)}) {
     EXPECT_NE(other, key);
     EXPECT_FALSE(cubin_cache(dir).load(other));
   }

@@ -105,7 +105,7 @@ TEST(WorkerProcess, TellsHowItEndedAndKeepsTheLog) {
   EXPECT_EQ(ended, (Ended{false, 71}));
   EXPECT_EQ(describe(ended), "exit status 71 (out of memory)");
   EXPECT_EQ(testing::slurp(folder / "log"), "hello\n");
-  EXPECT_EQ(last_log_line(folder / "log"), "hello");
+  EXPECT_EQ(last_log_lines(folder / "log", 3), "hello");
 }
 
 TEST(WorkerProcess, TellsOfASignal) {
