@@ -1,0 +1,1 @@
+#include "../../common/attention_online.h"
