@@ -100,7 +100,7 @@ TEST(Help, FitsAHundredColumnsAndHasAnExample) {
 TEST(List, ABrokenManifestHidesNoOther) {
   const TemporaryFolder folder;
   copy_kernel("relu", folder);
-  const std::string broken = folder.write("kernels/broken/kernel.toml", "op = 3\n");
+  folder.write("kernels/broken/kernel.toml", "op = 3\n");
   const ProgramRun run = run_assay({"list", "kernels"}, {.folder = folder.path()});
   EXPECT_EQ(run.exit, 2);
   EXPECT_THAT(run.out, ::testing::HasSubstr("kernels/relu/kernel.toml  f32"));
