@@ -1,13 +1,13 @@
 #include "harness/base/background_process.h"
 
 #include "harness/base/check.h"
+#include "harness/base/forked.h"
 
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,9 +21,8 @@ constexpr int yielding = 10; // nice
 constexpr int pipe_in_child = 3;
 
 [[noreturn]] void run(pid_t parent, int pipe, const std::function<Result<void>()>& work) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);                                   // it died before the line above
-  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL); // no handler of the parent's
+  die_with(parent);
+  forget_signal_handlers();
   if (pipe != pipe_in_child) ::dup2(pipe, pipe_in_child);
   ::close_range(pipe_in_child + 1, ~0u, 0);
   ::setpriority(PRIO_PROCESS, 0, yielding);

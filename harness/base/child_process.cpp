@@ -1,6 +1,7 @@
 #include "harness/base/child_process.h"
 
 #include "harness/base/check.h"
+#include "harness/base/forked.h"
 #include "harness/base/last_words.h"
 #include "harness/base/memory_file.h"
 
@@ -13,7 +14,6 @@
 #include <fstream>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -68,13 +68,7 @@ std::size_t data_kilobytes() {
 }
 
 void become_child(pid_t parent, const ForkLimits& limits) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1); // it died before the line above
-  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
-  ::signal(SIGINT, SIG_IGN); // Ctrl-C is the parent's to handle
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  start_afresh(parent);
   const int nothing = ::open("/dev/null", O_RDONLY);
   if (nothing >= 0) ::dup2(nothing, STDIN_FILENO);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);

@@ -1,5 +1,6 @@
 #include "harness/base/processes.h"
 
+#include "harness/base/forked.h"
 #include "harness/base/last_words.h"
 #include "harness/base/memory_file.h"
 
@@ -15,7 +16,6 @@
 #include <optional>
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -49,9 +49,8 @@ bool write_all(int file, const void* data, std::size_t size) {
 
 [[noreturn]] void run_child(int pipe, int last_words, pid_t parent, std::size_t count, Next& next,
                             const std::function<std::string(std::size_t)>& work) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  die_with(parent);
   tell_last_words_to(last_words);
-  if (::getppid() != parent) ::_exit(1); // it died before the line above
   for (std::uint64_t item = next++; item < count; item = next++) {
     Head head{item, Head::begins};
     if (!write_all(pipe, &head, sizeof head)) ::_exit(1);

@@ -23,13 +23,6 @@ template <class Range> std::optional<std::size_t> index_of(const Range& range, s
   return static_cast<std::size_t>(found - std::ranges::begin(range));
 }
 
-Place place_of(const Manifest& manifest, const std::string& key) {
-  if (const auto found = manifest.places.find(key); found != manifest.places.end()) return found->second;
-  if (const auto table = manifest.places.find(key.substr(0, key.find('.'))); table != manifest.places.end())
-    return table->second;
-  return {manifest.path.string()};
-}
-
 Result<void> bind_dims(const Manifest& manifest, const OpInfo& op, Binding& binding) {
   for (const DimRange& range : manifest.dims)
     if (!index_of(op.dims, range.name))
@@ -262,6 +255,13 @@ Result<void> check_tolerance(const Manifest& manifest, const OpInfo& op) {
 }
 
 } // namespace
+
+Place place_of(const Manifest& manifest, const std::string& key) {
+  if (const auto found = manifest.places.find(key); found != manifest.places.end()) return found->second;
+  if (const auto table = manifest.places.find(key.substr(0, key.find('.'))); table != manifest.places.end())
+    return table->second;
+  return {manifest.path.string()};
+}
 
 double round_param(const ParamInfo& param, double value) {
   return param.dtype == DType::f32 ? static_cast<double>(static_cast<float>(value)) : value;

@@ -45,6 +45,9 @@ struct Binding {
   std::vector<LayoutText> layouts;                    // by tensor, in OpInfo order
 };
 
+// Of a key of the manifest, as "tolerance.max_ulp": its own place, its table's, or the file's.
+Place place_of(const Manifest& manifest, const std::string& key);
+
 // Every name must be known, every dim of the operator must be given, tolerances must suit it: user errors at
 // the place.
 Result<Binding> bind_names(const Manifest& manifest, const Op& op);

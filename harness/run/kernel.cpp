@@ -102,10 +102,7 @@ Error Kernel::in_manifest(Error error, const std::vector<std::string>& names) co
     if (error.message.contains(fmt::format("'{}'", names[i])))
       return {error.kind, fmt::format("{}: {}", manifest_.source.string(), error.message),
               manifest_.launches[i].place};
-  if (error.message.contains("the options")) {
-    const auto options = manifest_.places.find("options");
-    error.place = options == manifest_.places.end() ? Place{manifest_.path.string()} : options->second;
-  }
+  if (error.message.contains("the options")) error.place = place_of(manifest_, "options");
   return error;
 }
 

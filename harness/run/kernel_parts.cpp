@@ -10,11 +10,6 @@ namespace assay {
 
 namespace {
 
-Place place_of(const Manifest& manifest, const char* key) {
-  const auto found = manifest.places.find(key);
-  return found == manifest.places.end() ? Place{manifest.path.string()} : found->second;
-}
-
 bool in_working_folder(const std::filesystem::path& path) {
   std::error_code error;
   const auto inside =

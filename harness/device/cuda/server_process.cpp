@@ -1,5 +1,6 @@
 #include "harness/device/cuda/server_process.h"
 
+#include "harness/base/forked.h"
 #include "harness/device/cuda/server.h"
 
 #include <algorithm>
@@ -7,7 +8,6 @@
 #include <csignal>
 #include <cstring>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,18 +24,7 @@ constexpr std::size_t longest_answer = std::size_t{128} << 10;
 constexpr int most_counted = 200; // an exit status has eight bits
 constexpr int socket_in_child = 3;
 
-// In a child, before anything else: it dies with its parent, and no handler of the parent's is its own.
-void become_child(pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);
-  for (int signal = 1; signal < NSIG; ++signal) ::signal(signal, SIG_DFL);
-  ::signal(SIGINT, SIG_IGN); // Ctrl-C is the parent's to handle
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-}
-
-// ... and holds no file of the parent's but standard error and `keep`, which becomes socket_in_child.
+// A child holds no file of the parent's but standard error and `keep`, which becomes socket_in_child.
 void leave_files(int keep) {
   ::dup2(STDERR_FILENO, STDOUT_FILENO); // what a kernel prints is no result
   if (keep >= 0 && keep != socket_in_child) ::dup2(keep, socket_in_child);
@@ -54,7 +43,7 @@ std::string ending_of(int status) {
     const pid_t parent = ::getpid();
     const pid_t child = ::fork();
     if (child == 0) {
-      become_child(parent);
+      start_afresh(parent);
       serve(driver, ordinal, socket_in_child, memory);
     }
     int status = 0;
@@ -76,7 +65,7 @@ ServerProcess::ServerProcess(const Driver& driver, int ordinal, const SharedMemo
   const pid_t parent = ::getpid();
   starter_ = ::fork();
   if (starter_ == 0) {
-    become_child(parent);
+    start_afresh(parent);
     leave_files(sockets[1]);
     start_on_request(driver, ordinal, memory);
   }
@@ -184,7 +173,7 @@ int count_gpus() {
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child == 0) {
-    become_child(parent);
+    start_afresh(parent);
     leave_files(-1);
     int count = 0;
     const bool works = (*driver)->init(0) == success && (*driver)->device_count(&count) == success;
