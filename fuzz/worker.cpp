@@ -225,7 +225,7 @@ void Worker::handle(const Finding& finding) {
     const auto text = read_file(minimized);
     if (!text) return; // another worker is at it, and will tell
     const auto stored = parse_case(*text, minimized.string());
-    if (stored && shows_same_fault(*kernel_, finding)(*stored)) {
+    if (stored && shows(*kernel_, *stored, finding.signature)) { // as severely or not
       known_.insert(signature);
       return announce(signature, minimized.parent_path(), *stored, found_ns, true);
     }

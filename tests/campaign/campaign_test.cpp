@@ -249,6 +249,35 @@ TEST(Findings, OfAKernelThatWasMendedAndBrokenOtherwiseAreAllKept) {
   EXPECT_THAT(triaged.out, HasSubstr("(fixed)")) << triaged.out;
 }
 
+TEST(Findings, StayWhereTheyAreWhenALaterOneIsMoreSevere) {
+  const TemporaryFolder folder;
+  const auto write_silu = [&](const std::string& factor) {
+    folder.write("silu/kernel.toml",
+                 replaced(replaced(endless, "\"relu\"", "\"silu\""), "\"endless\"", "\"f\""));
+    folder.write("silu/endless.cu", "extern \"C\" __global__ void f(const float* x, float* y, int n) {\n"
+                                    "  const float factor = " +
+                                        factor +
+                                        ";\n"
+                                        "  for (int i = threadIdx.x; i < n; i += 32)\n"
+                                        "    y[i] = x[i] / (1 + expf(-x[i])) * factor;\n}\n");
+  };
+  const auto fuzz = [&](const std::string& corpus) {
+    return run_assay({"fuzz", folder / "silu", "--runs", "300", "--jobs", "1", "--out", folder / "findings",
+                      "--corpus", folder / corpus});
+  };
+  const fs::path stored = folder / "findings/silu/silu-forward-y-gate";
+  write_silu("n == 3 ? 1.000002f : 1");
+  EXPECT_EQ(fuzz("first").exit, 1);
+  const std::string first = slurp(stored / "minimized.case");
+  write_silu("n == 3 ? 1.00000024f : 2");
+  folder.write("second/seed.case", replaced(first, "n = 3", "n = 1")); // what the second campaign begins with
+  const ProgramRun second = fuzz("second");
+  EXPECT_EQ(second.exit, 1) << second.out << second.err;
+  EXPECT_EQ(slurp(stored / "minimized.case"), first) << second.out;
+  for (const auto& entry : fs::directory_iterator(stored))
+    EXPECT_FALSE(entry.path().filename().string().starts_with("earlier-")) << entry.path();
+}
+
 TEST(Commands, ThatArePrintedBeginAsTheProgramWasCalled) {
   const TemporaryFolder folder;
   const std::string arguments =
