@@ -98,7 +98,9 @@ class Sweep {
       for (const std::int64_t size : limit_sizes(space_.dims[d])) {
         Dims dims = smallest_dims();
         dims[d].second = size;
-        add(plain(dims, next_dtype(), Pass::forward));
+        Case result = plain(dims, next_dtype(), Pass::forward);
+        point_to_last(result, space_.dims[d].name, size);
+        add(std::move(result));
       }
     for (const InputSpec& spec : space_.inputs)
       add_volume([&](const Dims& dims) {
@@ -187,6 +189,17 @@ class Sweep {
     if (!shape || element_count(*shape) == 0) return;
     const std::uint64_t nan = to_bits(type, std::numeric_limits<double>::quiet_NaN());
     input.overrides.push_back({Shape(shape->size(), 0), nan | sign_bit(type)});
+  }
+
+  // An index of few is hardly ever drawn among the last of many.
+  void point_to_last(Case& test_case, const std::string& dim, std::int64_t size) const {
+    for (TensorInput& input : test_case.inputs) {
+      const auto spec = std::ranges::find(space_.inputs, input.tensor, &InputSpec::name);
+      const auto shape = shape_of(*spec, test_case.dims);
+      if (spec->domain.limit != dim || !shape || element_count(*shape) == 0) continue;
+      const DType type = spec->dtype.value_or(test_case.dtype);
+      input.overrides.push_back({Shape(shape->size(), 0), to_bits(type, static_cast<double>(size - 1))});
+    }
   }
 
   // What shows only where two inputs meet: infinity and its negative, zero and zero.

@@ -213,6 +213,14 @@ TEST(Space, every_dim_is_taken_to_its_limit) {
   EXPECT_TRUE(std::ranges::any_of(corner_cases(space), at_limit));
 }
 
+TEST(Space, an_index_points_to_the_last_of_as_many_as_there_may_be) {
+  const auto points_to_last = [](const Case& c) {
+    return c.dims[1].second == 4096 && c.inputs[1].overrides.size() == 1 &&
+           c.inputs[1].overrides[0].index == Shape{0} && c.inputs[1].overrides[0].bits == 4095;
+  };
+  EXPECT_TRUE(std::ranges::any_of(corner_cases(test::loss_space()), points_to_last));
+}
+
 TEST(Space, more_elements_are_tried_than_16_bits_count_though_along_no_dim) {
   const auto large = [](const Case& c) { // 16^4 = 2^16: of q, or of k and v
     const std::int64_t heads = c.dims[0].second * c.dims[1].second;
