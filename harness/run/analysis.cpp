@@ -185,6 +185,11 @@ std::string name_of(const Instrument& instrument, const OpInfo& op, Pass pass) {
   else
     text = fmt::format("{} {}", instrument.order == Order::blocked ? "blocked" : "strided", instrument.width);
   if (instrument.contract) text += ", fused";
+  for (const auto& [way, name] : {std::pair(products_first, "first products first"),
+                                  {products_last, "last products first"},
+                                  {products_across, "products across"},
+                                  {reciprocals, "reciprocals"}})
+    if ((instrument.narrowed & way) != 0) text += fmt::format(", {}", name);
   const auto& algorithms = pass == Pass::forward ? op.algorithms : op.backward_algorithms;
   if (algorithms.size() > 1) text += ", " + algorithms[static_cast<std::size_t>(instrument.algorithm)];
   return text;

@@ -7,6 +7,7 @@
 #include "harness/numerics/formats.h"
 #include "harness/numerics/ulp.h"
 #include "harness/run/describe.h"
+#include "harness/run/earned_nan.h"
 #include "harness/run/envelope.h"
 
 #include <algorithm>
@@ -132,15 +133,11 @@ bool only_near_overflow(const Trial& trial, std::size_t i) {
 
 // Whether the arithmetic might overflow or underflow on the way, meet an infinity, or be off by what
 // overflows the output's type: only then can legal evaluations differ in where they have NaN and infinities.
-bool has_extremes(const Trial& trial, std::size_t i) {
-  constexpr double high = 0x1p60, low = 0x1p-60, share_of_rounding = 0x1p-30;
+bool has_extremes(const Op& op, const Trial& trial, std::size_t i) {
+  constexpr double reach = 0x1p60, share_of_rounding = 0x1p-30;
   const double large = format_of(trial.tensors[i].dtype).largest * share_of_rounding;
-  if (std::ranges::any_of(trial.golden[i].magnitude, [&](double m) { return !(m < large); })) return true;
-  return std::ranges::any_of(trial.inputs, [](const Tensor& input) {
-    if (!is_float(input.dtype) || input.bytes.empty()) return false;
-    return std::ranges::any_of(
-        widen(input), [](double x) { return !(std::abs(x) < high) || (x != 0 && std::abs(x) < low); });
-  });
+  return has_extreme_inputs(op, trial, reach) ||
+         std::ranges::any_of(trial.golden[i].magnitude, [&](double m) { return !(m < large); });
 }
 
 class Confirmer {
@@ -371,7 +368,7 @@ class Confirmer {
 
 } // namespace
 
-bool needs_confirmation(const Trial& trial, const Violation& violation) {
+bool needs_confirmation(const Op& op, const Trial& trial, const Violation& violation) {
   switch (violation.signature.kind) {
   case Kind::gate:
   case Kind::ulp:
@@ -379,7 +376,7 @@ bool needs_confirmation(const Trial& trial, const Violation& violation) {
     return true;
   case Kind::structure:
     return !trial.tensors[violation.report].exact &&
-           (only_near_overflow(trial, violation.report) || has_extremes(trial, violation.report));
+           (only_near_overflow(trial, violation.report) || has_extremes(op, trial, violation.report));
   default:
     return false;
   }

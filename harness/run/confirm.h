@@ -32,7 +32,7 @@ struct Confirmed {
 
 // Kinds gate, ulp and bias; and structure where every wrong element lies so near the overflow of its type
 // that the reference's small errors may be all that makes it wrong (numerics/errors.h: Standing).
-bool needs_confirmation(const Trial& trial, const Violation& violation);
+bool needs_confirmation(const Op& op, const Trial& trial, const Violation& violation);
 
 // For each of `suspects` (violations of `trial` for which needs_confirmation holds) what became of it.
 Result<std::vector<Confirmed>> confirm(Kernel& kernel, const Case& test_case, const Trial& trial,

@@ -9,29 +9,37 @@
 
 namespace assay {
 
+bool has_extreme_inputs(const Op& op, const Trial& trial, double reach) {
+  const auto beyond = [&](double x) {
+    return !(std::fabs(x) < reach) || (x != 0 && std::fabs(x) < 1 / reach);
+  };
+  const std::vector<double>& params = trial.plan.params;
+  for (std::size_t k = 0; k < params.size(); ++k)
+    if (is_float(op.info().params[k].dtype) && (params[k] == 0 || beyond(params[k]))) return true;
+  return std::ranges::any_of(trial.inputs, [&](const Tensor& input) {
+    return is_float(input.dtype) && !input.bytes.empty() && std::ranges::any_of(widen(input), beyond);
+  });
+}
+
 namespace {
 
-constexpr double high = 0x1p40, low = 0x1p-40;
+constexpr double reach = 0x1p40;
 
-bool has_extremes(const Trial& trial, std::size_t i) {
-  if (std::ranges::any_of(trial.golden[i].magnitude, [](double m) { return !(m < high); })) return true;
-  return std::ranges::any_of(trial.inputs, [](const Tensor& input) {
-    if (!is_float(input.dtype) || input.bytes.empty()) return false;
-    return std::ranges::any_of(
-        widen(input), [](double x) { return !(std::fabs(x) < high) || (x != 0 && std::fabs(x) < low); });
-  });
+bool has_extremes(const Op& op, const Trial& trial, std::size_t i) {
+  return has_extreme_inputs(op, trial, reach) ||
+         std::ranges::any_of(trial.golden[i].magnitude, [](double m) { return !(m < reach); });
 }
 
 } // namespace
 
-std::int64_t unearned_nan(const Trial& trial, std::size_t i, std::span<const double> values) {
+std::int64_t unearned_nan(const Op& op, const Trial& trial, std::size_t i, std::span<const double> values) {
   const Evaluated& golden = trial.golden[i];
   const auto unearned = [&](std::size_t k) {
     return std::isnan(values[k]) && std::isfinite(golden.value[k]) &&
            (golden.formula_overflows.empty() || golden.formula_overflows[k] == 0);
   };
   for (std::size_t k = 0; k < values.size(); ++k)
-    if (unearned(k)) return has_extremes(trial, i) ? -1 : static_cast<std::int64_t>(k);
+    if (unearned(k)) return has_extremes(op, trial, i) ? -1 : static_cast<std::int64_t>(k);
   return -1;
 }
 
@@ -39,7 +47,7 @@ void expect_earned_nans(const Op& op, const Trial& trial, std::span<const Evalua
                         const Instrument& instrument) {
   for (std::size_t i = 0; i < evaluated.size(); ++i) {
     const TensorReport& report = trial.tensors[i];
-    const std::int64_t element = unearned_nan(trial, i, evaluated[i].value);
+    const std::int64_t element = unearned_nan(op, trial, i, evaluated[i].value);
     ASSAY_CHECK(element < 0,
                 "operator {}: {} is NaN evaluated as '{}', where the golden is {} and nothing overflows",
                 op.info().name, element_text(report.name, report.shape, element),

@@ -48,7 +48,7 @@ std::optional<FailingTrial> try_failing(Kernel& kernel, const Case& test_case, c
     if (violation.signature.output != output || !is_of_numbers(violation.signature.kind) ||
         violation.report >= trial->tensors.size() || trial->target[violation.report].empty())
       continue;
-    if (needs_confirmation(*trial, violation)) {
+    if (needs_confirmation(kernel.op(), *trial, violation)) {
       const auto confirmed = confirm(kernel, test_case, *trial, {&violation, 1}, JudgeMode::on_this_input);
       if (!confirmed || !confirmed->front().finding) continue;
     }

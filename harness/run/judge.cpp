@@ -105,7 +105,7 @@ class Judge {
     std::vector<Violation> suspects;
     for (const Violation& violation : trial.violations) {
       if (is_found(violation.signature) || is_explained(violation)) continue;
-      if (needs_confirmation(trial, violation))
+      if (needs_confirmation(kernel_.op(), trial, violation))
         suspects.push_back(violation);
       else
         add_finding(violation, trial, test_case, nullptr);
@@ -172,7 +172,7 @@ std::optional<double> shows(Kernel& kernel, const Case& test_case, const Signatu
   if (!trial) return std::nullopt;
   const auto violation = std::ranges::find(trial->violations, signature, &Violation::signature);
   if (violation != trial->violations.end()) {
-    if (!needs_confirmation(*trial, *violation)) return std::numeric_limits<double>::infinity();
+    if (!needs_confirmation(kernel.op(), *trial, *violation)) return std::numeric_limits<double>::infinity();
     const auto confirmed = confirm(kernel, test_case, *trial, {&*violation, 1}, JudgeMode::on_this_input);
     if (!confirmed) return std::nullopt;
     if (confirmed->front().finding) return confirmed->front().severity;

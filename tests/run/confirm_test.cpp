@@ -56,24 +56,24 @@ TEST(Envelope, NaNThatNothingExplainsIsOurOwnFault) {
   const SoftmaxOnFake fake(right_softmax);
   auto trial = run_trial(*fake.kernel, fake.make_case(2, 64));
   ASSERT_TRUE(trial);
+  const Op& op = fake.kernel->op();
   std::vector<double> values = trial->reference[0].value;
-  EXPECT_EQ(unearned_nan(*trial, 0, values), -1);
+  EXPECT_EQ(unearned_nan(op, *trial, 0, values), -1);
   values[70] = std::numeric_limits<double>::infinity(); // may be the overflow of a store
-  EXPECT_EQ(unearned_nan(*trial, 0, values), -1);
+  EXPECT_EQ(unearned_nan(op, *trial, 0, values), -1);
   values[70] = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(unearned_nan(*trial, 0, values), 70);
+  EXPECT_EQ(unearned_nan(op, *trial, 0, values), 70);
 
   trial->golden[0].formula_overflows.assign(values.size(), 0);
   trial->golden[0].formula_overflows[70] = 1;
-  EXPECT_EQ(unearned_nan(*trial, 0, values), -1) << "the formula overflows there";
+  EXPECT_EQ(unearned_nan(op, *trial, 0, values), -1) << "the formula overflows there";
   trial->golden[0].formula_overflows[70] = 0;
   const auto extreme = run_trial(*fake.kernel, fake.make_case(2, 64, "constant(value=1e-30)"));
   ASSERT_TRUE(extreme);
-  EXPECT_EQ(unearned_nan(*extreme, 0, values), -1) << "squares underflow there";
+  EXPECT_EQ(unearned_nan(op, *extreme, 0, values), -1) << "squares underflow there";
 
   trial->reference[0].value = values;
-  EXPECT_EXIT(expect_earned_nans(fake.kernel->op(), *trial, trial->reference, {}),
-              ::testing::ExitedWithCode(70),
+  EXPECT_EXIT(expect_earned_nans(op, *trial, trial->reference, {}), ::testing::ExitedWithCode(70),
               "operator softmax: y\\[1,6\\] is NaN evaluated as 'sequential, two_pass'");
 }
 
