@@ -42,10 +42,10 @@ template <bool wide> struct Golden : Operators<Golden<wide>> {
       wide ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
   // Legal evaluations are off by some roundings, of which the coarsest is bf16's, 2^-9.
   static constexpr double may_overflow = largest * (1 - 0x1p-7);
-  // Smaller sums take nothing that is finite past the largest value.
-  static constexpr double has_reach = largest * 0x1p-8;
   // Roundoff unit of the arithmetic type.
   static constexpr double arithmetic_unit = wide ? 0x1p-53 : 0x1p-24;
+  // Smaller sums, less than half a last place of the largest value, take nothing that is finite past it.
+  static constexpr double has_reach = largest * arithmetic_unit / 2;
   // Below this, a product's low word may underflow.
   static constexpr double tiny = 0x1p-900;
 

@@ -19,7 +19,8 @@
 //     sum(n, f)          of f(i); of nothing 0
 //     max(n, f)          of f(i), NaN wins; of nothing -inf
 //     first_max(n, f)    the index of the first largest; the first NaN is the largest
-//     combine(n, unit, merge)  merge(a, b) of partial results unit(i), n >= 1, in any legal order
+//     combine(n, unit, merge)  merge(a, b) of partial results unit(i), n >= 1, in any legal order; of
+//     combine(n, unit, append, merge), append(a, unit(i)) where one item is added to a partial result
 //     scan(n, f, out)    out(i, f(0) + ... + f(i))
 //     part(n)            of n items dealt to parts that are evaluated apart, then merged: how many a part has
 //     scratch(n)         n Numbers for this line, s[i]
@@ -216,14 +217,20 @@ template <class N> class Line {
 
   template <class Unit, class Merge>
   auto combine(std::int64_t n, const Unit& unit, const Merge& merge) const {
+    return combine(n, unit, merge, merge);
+  }
+
+  template <class Unit, class Append, class Merge>
+  auto combine(std::int64_t n, const Unit& unit, const Append& append, const Merge& merge) const {
     using State = decltype(unit(n));
-    const auto add = [&](State& partial, std::int64_t i) { partial = merge(partial, unit(i)); };
+    const auto add = [&](State& partial, std::int64_t i) { partial = append(partial, unit(i)); };
     const auto join = [&](State& left, const State& right) { left = merge(left, right); };
     if constexpr (N::any_order) {
       // Another order meets an exact point like exp(0) where this one does not,
       // and the other way about.
       const bool before = std::exchange(number_context.exact_points, false);
-      const State whole = reduce_run(0, n, 1, unit, add);
+      const auto join_one = [&](State& partial, std::int64_t i) { join(partial, unit(i)); };
+      const State whole = reduce_run(0, n, 1, unit, join_one);
       number_context.exact_points = before;
       return whole;
     } else {

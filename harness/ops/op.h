@@ -105,7 +105,7 @@ enum Narrowed : unsigned {
   exponent_fused = 128,   // the same, the first product and the difference by one fused multiply-add
   products_first = 256,   // a * (b * c) as (a * b) * c: what overflows and underflows on the way differs
   products_last = 512,    // (a * b) * c as a * (b * c)
-  reciprocals = 1024,     // a / b as a * (1 / b), both rounded, wherever 1 / b is a normal number
+  reciprocals = 1024,     // a / b as a * (1 / b), both rounded, wherever 1 / b is finite and not 0
   products_across = 2048, // (a * b) * c and a * (b * c) as (a * c) * b
 };
 

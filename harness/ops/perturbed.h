@@ -155,7 +155,7 @@ template <class Real> struct Narrow : Perturbed<Narrow<Real>, Real> {
   }
   static Narrow divide(const Narrow& a, const Narrow& b) {
     const Real inverse = 1 / b.v;
-    if ((number_context.narrowed & reciprocals) == 0 || !std::isnormal(inverse))
+    if ((number_context.narrowed & reciprocals) == 0 || inverse == 0 || !std::isfinite(inverse))
       return narrow(a.v / b.v, narrowed_quotients);
     Narrow result = narrow(a.v * inverse, narrowed_quotients);
     result.parts = {a.v, inverse};

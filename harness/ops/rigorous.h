@@ -61,8 +61,12 @@ template <class Real> struct Rigorous : Operators<Rigorous<Real>> {
     const double largest_quotient = (std::fabs(a.v) + a.error) / (std::fabs(b.v) - b.error);
     const double passed = (a.error + times(largest_quotient, b.error)) / clearance * (1 + 0x1p-40);
     Rigorous result = rounded_once(quotient, passed);
-    if (has_inexact_reciprocal(b)) // as a * (1 / b) it is rounded twice
-      result.error += u * (1 + u) * (std::fabs(quotient) + passed);
+    if (has_inexact_reciprocal(b)) { // as a * (1 / b) it is rounded twice
+      double first = u * (std::fabs(quotient) + passed);
+      if (1 / (std::fabs(b.v) + b.error) < min_normal)
+        first = std::fmax(first, (std::fabs(a.v) + a.error) * half_subnormal);
+      result.error += (1 + u) * first;
+    }
     result.error += documented_division_error<Real>(std::fabs(quotient) + passed, number_context.approximate);
     if (approximate_quotient_is_zero(static_cast<Real>(b.v), number_context.approximate))
       result.error += std::fabs(quotient) + passed;
@@ -133,8 +137,9 @@ template <class Real> struct Rigorous : Operators<Rigorous<Real>> {
  private:
   static bool has_inexact_reciprocal(const Rigorous& b) {
     int exponent = 0;
+    const auto inverse = static_cast<Real>(1 / b.v);
     return b.error != 0 || (std::fabs(std::frexp(b.v, &exponent)) != 0.5 && // no power of 2
-                            std::isnormal(static_cast<Real>(1 / b.v)));
+                            inverse != 0 && std::isfinite(inverse));
   }
   static double times(double size, double error) {
     return error == 0 ? 0 : size * error;

@@ -9,7 +9,8 @@ template <class Number> struct Moments {
 };
 
 // by_updates: as Welford has it, a single value updates the mean first and then meets both means. weighted:
-// means meet as their average, weighted by their shares of the count, which is inexact where they are equal.
+// likewise, but the means of threads meet as their average, weighted by their shares of the count (as in
+// PyTorch's norms). That is inexact where they are equal, and the squares do not see it.
 enum VarianceAlgorithm { two_passes, welford, welford_by_updates, welford_weighted };
 
 // n >= 1.
@@ -18,22 +19,32 @@ auto moments(const Line& line, long long n, const Row& row, int algorithm = two_
   using Number = typename Line::Number;
   using State = Moments<Number>;
   if (algorithm != two_passes) {
-    const auto merge = [algorithm](const State& a, const State& b) {
+    const auto update = [](const State& a, const State& b) {
+      const Number delta = b.mean - a.mean, mean = a.mean + delta / (a.count + b.count);
+      return State{mean, a.squares + delta * (b.mean - mean), a.count + b.count};
+    };
+    const auto merge = [&](const State& a, const State& b) {
       const long long count = a.count + b.count;
+      if (algorithm == welford_by_updates && b.count == 1) return update(a, b);
       const Number delta = b.mean - a.mean;
-      if (algorithm == welford_by_updates && b.count == 1) {
-        const Number mean = a.mean + delta / count;
-        return State{mean, a.squares + delta * (b.mean - mean), count};
+      if (algorithm == welford_weighted) {
+        const Number one = Number(1) / count, share = a.count * one, other_share = b.count * one;
+        const Number mean = share * a.mean + other_share * b.mean;
+        Number between = delta * delta * a.count * other_share;
+        if constexpr (Number::any_order) // a bound of every order, whether b is a thread's or a value to
+                                         // update by
+          if (b.count == 1) between = maximum(between, delta * (b.mean - mean));
+        return State{mean, a.squares + b.squares + between, count};
       }
       const Number share = Number(b.count) / count;
-      const Number squares = a.squares + b.squares + delta * delta * a.count * share;
-      if (algorithm == welford_weighted)
-        return State{Number(a.count) / count * a.mean + share * b.mean, squares, count};
-      return State{a.mean + delta * share, squares, count};
+      return State{a.mean + delta * share, a.squares + b.squares + delta * delta * a.count * share, count};
     };
-    const State all = line.combine(n, [&](auto i) { return State{row(i), 0, 1}; }, merge);
-    // Threads without elements merge too. It changes no numbers, but infinity, and what is infinite when
-    // squared, becomes NaN.
+    const auto append = [&](const State& a, const State& b) {
+      return algorithm == welford_weighted ? update(a, b) : merge(a, b);
+    };
+    const State all = line.combine(n, [&](auto i) { return State{row(i), 0, 1}; }, append, merge);
+    // Threads without elements merge too. Unweighted, it changes no numbers, but infinity, and what is
+    // infinite when squared, becomes NaN.
     return merge(all, State{0, 0, 0});
   }
   const Number mean = line.sum(n, row) / n;

@@ -40,17 +40,38 @@ TEST(Legal, WelfordMergesWithThreadsThatHadNoElement) {
   EXPECT_EQ(first(row_of("variance", {1e20}), "y", "two_pass"), 0);
 }
 
-// The float nearest to 1/3, times 7, rounds up to t, a third of 7 + 2^-21; the one nearest to 2/3 is twice as
-// large. The fourth 7 then lies 2^-21 from the mean: squares of 2^-42 * 3 / 4.
+// Where threads had 2 and 1 of three elements: the float nearest to 1/3, times 7, rounds up to t, a third of
+// 7 + 2^-21; the one nearest to 2/3 is twice as large. Where a thread without elements merges: 41 times the
+// float nearest to 1/41 rounds to 1 - 2^-24, while 3 times that to 1/3 is 1. No square sees it.
 TEST(Legal, WelfordsMeansMayMeetAsAWeightedAverage) {
-  EXPECT_EQ(first(row_of("variance", {7, 7, 7, 7}), "y", "welford"), 0);
-  EXPECT_EQ(first(row_of("variance", {7, 7, 7, 7}), "y", "welford_weighted"), 0x3p-46);
-  OwnedProblem norm = row_of("layernorm", {7, 7, 7});
-  norm.set("weight", {1, 1, 1}).set("bias", {0, 0, 0});
-  for (const char* merge : {"welford", "welford_by_updates", "welford, weight_first"})
-    EXPECT_EQ(first(norm, "mean", merge), 7) << merge;
-  for (const char* merge : {"welford_weighted", "welford_weighted, weight_first"})
-    EXPECT_EQ(first(norm, "mean", merge), 7 + 0x1p-21) << merge;
+  const auto moments_of = [](const std::vector<double>& x, std::string_view algorithm, Order order) {
+    OwnedProblem norm = row_of("layernorm", x);
+    norm.fill("zero", 1).set("x", x);
+    Instrument plain;
+    plain.algorithm = algorithm_named(norm.op, Pass::forward, algorithm);
+    plain.order = order, plain.width = 2;
+    const std::vector<Evaluated> got = norm.evaluate(plain);
+    EXPECT_NEAR(named(got, "rstd").value.front(), 316.22777, 1e-4) << algorithm;
+    return named(got, "mean").value.front();
+  };
+  const std::vector<double> sevens(3, 7), ones(41, 1);
+  for (const char* merge : {"two_pass", "welford", "welford_by_updates", "welford, weight_first"})
+    for (const Order order : {Order::sequential, Order::strided}) {
+      EXPECT_EQ(moments_of(sevens, merge, order), 7) << merge;
+      EXPECT_EQ(moments_of(ones, merge, order), 1) << merge;
+    }
+  for (const char* merge : {"welford_weighted", "welford_weighted, weight_first"}) {
+    EXPECT_EQ(moments_of(sevens, merge, Order::strided), 7 + 0x1p-21) << merge;
+    EXPECT_EQ(moments_of(sevens, merge, Order::sequential), 7) << merge;
+    EXPECT_EQ(moments_of(ones, merge, Order::sequential), 1 - 0x1p-24) << merge;
+  }
+  OwnedProblem spread = row_of("variance", {1, 5, 3, 7, 9});
+  Instrument weighted;
+  weighted.algorithm = algorithm_named(spread.op, Pass::forward, "welford_weighted");
+  weighted.order = Order::blocked, weighted.width = 2;
+  // Blocks of 1, 5 and 3, 7 and 9 have means 3, 5, 9 and squares 8, 8, 0; 4 * 2 * 2 / 4 between the first
+  // two, and of mean 4 with the third 25 * 4 * 1 / 5: 40 in all.
+  EXPECT_NEAR(named(spread.evaluate(weighted), "y").value.front(), 8, 1e-5);
 }
 
 // Of two equal scores with gradients 3 and 0 (in steps of the smallest subnormal) half of 3 rounds to 2,
@@ -271,11 +292,15 @@ TEST(Legal, AQuotientMayBeAProductWithTheReciprocal) {
   }
 }
 
-TEST(Legal, NoReciprocalThatIsNotANormalNumber) {
+// A third of 2^-126 is 2796202 and two thirds of the smallest subnormal: rounded up and times 3, 2^23 + 1 of
+// them. 2^-127 is exact. No program means 1e-39 / 1e-39 to be infinite.
+TEST(Legal, AReciprocalMayBeSubnormal) {
   const NumberContext before = std::exchange(number_context, {.narrowed = reciprocals});
   using Number = Narrow<float>;
   EXPECT_EQ((Number(41) / Number(41)).v, 1 - 0x1p-24F);
-  EXPECT_EQ((Number(3e38F) / Number(1.5e38F)).v, 3e38F / 1.5e38F); // 1 / 1.5e38 is subnormal
+  EXPECT_EQ((Number(0x3p126) / Number(0x3p126)).v, 1 + 0x1p-23F);
+  EXPECT_EQ((Number(-0x3p126) / Number(0x3p126)).v, -1 - 0x1p-23F);
+  EXPECT_EQ((Number(0x3p126) / Number(0x1p127)).v, 1.5F);
   EXPECT_EQ((Number(3e-39F) / Number(1e-39F)).v, 3e-39F / 1e-39F); // 1 / 1e-39 overflows
   EXPECT_TRUE(std::isnan((Number(0) / Number(0)).v));
   EXPECT_EQ((Number(2) / Number(std::numeric_limits<float>::infinity())).v, 0);
@@ -287,7 +312,10 @@ TEST(Legal, TheRigorousBoundOfAQuotientHoldsForBothWays) {
   using Number = Rigorous<float>;
   EXPECT_EQ((Number(3) / Number(4)).error, 0.75 * 0x1p-24);
   EXPECT_EQ((Number(12) / Number(3)).error, 4 * (2 * 0x1p-24 + 0x1p-48));
-  EXPECT_EQ((Number(3e38F) / Number(1.5e38F)).error, 2 * 0x1p-24); // 1 / 1.5e38 is subnormal
+  // Half of the smallest subnormal is 2^-150: 3/4 of a last place of 1 when multiplied by 3 * 2^126.
+  EXPECT_EQ((Number(0x3p126) / Number(0x3p126)).error, 0x1p-24 + (1 + 0x1p-24) * 0x3p-24);
+  EXPECT_EQ((Number(0x3p126) / Number(0x1p127)).error, 1.5 * 0x1p-24);
+  EXPECT_EQ((Number(3e-39F) / Number(1.5e-39F)).error, 2 * 0x1p-24); // 1 / 1.5e-39 overflows
 }
 
 // The bias may be the first term, and the taps come in any order: 3e38 + 1e38 is past the largest, 3.4e38. Of
@@ -299,6 +327,20 @@ TEST(Legal, WhatIsAddedToASumMayComeBeforeItsTerms) {
     const Evaluated y = named(problem.evaluate(instrument(Instrument::Number::golden)), "y");
     EXPECT_EQ(y.value.back(), static_cast<float>(bias));
     EXPECT_EQ(y.formula_overflows.back() != 0, std::fabs(bias) > 2e38) << bias;
+  }
+}
+
+// Half of the last place of the largest float is 2^103: a tap of that size takes the largest bias past it,
+// before or after an infinite tap of the other sign.
+TEST(Legal, WhatIsAddedToASumMayOverflowBesideAnInfiniteTerm) {
+  constexpr double largest = std::numeric_limits<float>::max();
+  for (const double tap : {0x1p103, 0x1p102}) {
+    OwnedProblem problem(*find_op("causal_conv1d"), Pass::forward, DType::f32, {1, 1, 2, 2});
+    problem.set("x", {tap, -std::numeric_limits<double>::infinity()}).set("weight", {1, 1});
+    problem.set("bias", {largest});
+    const Evaluated y = named(problem.evaluate(instrument(Instrument::Number::golden)), "y");
+    EXPECT_EQ(y.value.back(), -std::numeric_limits<double>::infinity());
+    EXPECT_EQ(y.formula_overflows.back() != 0, tap == 0x1p103) << tap;
   }
 }
 

@@ -253,10 +253,11 @@ template <class J, class N> class Line {
   }
 
   // Every lane alone: only algorithms beside the plain one merge.
-  template <class Unit, class Merge>
-  __forceinline__ auto combine(std::int32_t n, const Unit& unit, const Merge& merge) const {
+  template <class Unit, class Append, class... Merge>
+  __forceinline__ auto combine(std::int32_t n, const Unit& unit, const Append& append,
+                               const Merge&...) const {
     auto whole = unit(0);
-    for (std::int32_t i = 1; i < n; ++i) whole = merge(whole, unit(i));
+    for (std::int32_t i = 1; i < n; ++i) whole = append(whole, unit(i));
     return whole;
   }
 
