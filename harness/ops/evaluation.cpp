@@ -178,6 +178,7 @@ Evaluation::Evaluation(const Declarations& declarations, const Problem& problem,
                                                                           : Sign::random,
                     .approximate = instrument.approximate,
                     .exact_points = true,
+                    .moves_exact = instrument.moves_exact,
                     .narrow = instrument.narrowed == 0 ? nullptr : &format_of(instrument.narrow),
                     .narrowed = instrument.narrowed};
 }

@@ -14,6 +14,7 @@ struct NumberContext {
   enum class Sign : std::uint8_t { up, down, random } sign = Sign::up;
   Approximations approximate = 0;
   bool exact_points = true; // exp(0) and its like carry no error
+  bool moves_exact = false; // noise moves results that are exact, too
   const Format* narrow = nullptr;
   unsigned narrowed = 0; // a set of Narrowed (op.h)
 

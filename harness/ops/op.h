@@ -85,6 +85,7 @@ struct Instrument {
   Approximations approximate = 0;        // functions: the PTX .approx bounds instead of
                                          // CUDA's math library's
   std::uint64_t seed = 0;                // for noise and random_signs
+  bool moves_exact = false;              // noise: results that are exact by the data's luck move, too
   // Suspects (method: section 10): ways in which kernels are commonly wrong.
   unsigned narrowed = 0; // a set of Narrowed: rounded to `narrow` as well, or had another way
   DType narrow = DType::f16;

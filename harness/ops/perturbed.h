@@ -102,14 +102,21 @@ template <class Real> struct Noisy : Perturbed<Noisy<Real>, Real> {
     if (r == 0) return up ? smallest : -smallest;
     return std::bit_cast<Real>(std::bit_cast<Bits>(r) + ((r > 0) == up ? Bits(1) : ~Bits(0)));
   }
+  // Other legal forms of the formula round where this one is exact: a row of equal elements has an exact mean
+  // by its sum, and none by weighted means. No form rounds what merely repeats an operand: 0 + a, 1 * a.
+  static Noisy either(Real a, Real b, Real r, double rest) {
+    const bool repeats = r == 0 || std::fabs(r) == std::fabs(a) || std::fabs(r) == std::fabs(b);
+    if (number_context.moves_exact && rest == 0 && !repeats) rest = number_context.coin() ? 1 : -1;
+    return either(r, rest);
+  }
   static Noisy after_add(Real a, Real b, Real r) { // Knuth's two-sum: exact
     const Real part = r - a;
-    return either(r, (a - (r - part)) + (b - part));
+    return either(a, b, r, (a - (r - part)) + (b - part));
   }
-  static Noisy after_multiply(Real a, Real b, Real r) { return either(r, std::fma(a, b, -r)); }
+  static Noisy after_multiply(Real a, Real b, Real r) { return either(a, b, r, std::fma(a, b, -r)); }
   static Noisy after_divide(Real a, Real b, Real r) {
     const Real rest = std::fma(-r, b, a);
-    return either(r, std::signbit(b) ? -rest : rest);
+    return either(a, b, r, std::signbit(b) ? -rest : rest);
   }
   template <Function function> static Noisy after(Real x, Real r) {
     if constexpr (function == Function::sqrt) return either(r, std::fma(-r, r, x));

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <set>
 
@@ -144,7 +145,10 @@ class Confirmer {
  public:
   Confirmer(Kernel& kernel, const Case& test_case, const Trial& trial, JudgeMode mode)
       : kernel_(kernel), op_(kernel.op()), case_(test_case), trial_(trial), mode_(mode),
-        instruments_(envelope_instruments(op_.info(), kernel.manifest(), trial.plan, kernel.approximates())) {
+        instruments_(envelope_instruments(op_.info(), kernel.manifest(), trial.plan, kernel.approximates())),
+        all_instruments_(instruments_) {
+    std::ranges::copy(moving_instruments(op_.info(), kernel.manifest(), trial.plan),
+                      std::back_inserter(all_instruments_));
   }
 
   Result<std::vector<Confirmed>> run(std::span<const Violation> suspects) {
@@ -154,7 +158,7 @@ class Confirmer {
       if (suspects[k].signature.kind != Kind::bias) open.push_back(k);
 
     if (!open.empty()) {
-      Envelope envelope(op_, trial_, instruments_);
+      Envelope envelope(op_, trial_, all_instruments_);
       while (!open.empty() && envelope.widen())
         std::erase_if(open, [&](std::size_t k) { return explained(suspects[k], envelope, results[k]); });
       for (const std::size_t k : open) {
@@ -282,7 +286,7 @@ class Confirmer {
                                  std::set<std::uint64_t>& offences) const {
     const auto i = comparable_output(again, suspect);
     if (!i) return infinity; // worse than a number
-    const Gate gate = widened_gate(op_, again, *i, instruments_, case_.tolerance);
+    const Gate gate = widened_gate(op_, again, *i, all_instruments_, case_.tolerance);
     if (gate.worst_ratio() > 1 && !offences.insert(offence(op_, again, *i, gate)).second) return std::nullopt;
     return gate.worst_ratio();
   }
@@ -291,7 +295,7 @@ class Confirmer {
                                      std::set<std::uint64_t>& offences) const {
     const auto i = comparable_output(again, suspect);
     if (!i) return infinity;
-    Envelope envelope(op_, again, instruments_);
+    Envelope envelope(op_, again, all_instruments_);
     for (;;) {
       const UlpResult ulps = ulps_by_envelope(again, *i, envelope, case_.tolerance, op_.info());
       if (ulps.violations == 0) return 1;
@@ -362,7 +366,7 @@ class Confirmer {
   const Case& case_;
   const Trial& trial_;
   JudgeMode mode_;
-  std::vector<Instrument> instruments_;
+  std::vector<Instrument> instruments_, all_instruments_; // all: and those that move exact results
   std::vector<std::vector<double>> bounds_;
 };
 

@@ -15,7 +15,7 @@ using Number = Instrument::Number;
 using Functions = Instrument::Functions;
 
 // Each algorithm has a few draws of its own.
-constexpr int noise_draws_an_algorithm = 4;
+constexpr int noise_draws_an_algorithm = 4, moving_draws_an_algorithm = 2;
 // Terms in another order than they lie in memory. Blocks that add by atomics come in any.
 constexpr std::int64_t few_permutations = 3, many_permutations = 12;
 
@@ -23,6 +23,11 @@ struct OrderChoice {
   Order order = Order::sequential;
   std::int64_t width = 1;
 };
+
+int algorithms_of(const OpInfo& op, const Plan& plan) {
+  const auto& names = plan.pass == Pass::forward ? op.algorithms : op.backward_algorithms;
+  return std::max(1, static_cast<int>(names.size()));
+}
 
 std::vector<OrderChoice> orders_of(const OpInfo& op, const Manifest& manifest, const Plan& plan) {
   if (!op.reduces) return {{}};
@@ -55,8 +60,7 @@ std::vector<OrderChoice> orders_of(const OpInfo& op, const Manifest& manifest, c
 std::vector<Instrument> envelope_instruments(const OpInfo& op, const Manifest& manifest, const Plan& plan,
                                              Approximations approximate) {
   const std::vector<OrderChoice> orders = orders_of(op, manifest, plan);
-  const auto& names = plan.pass == Pass::forward ? op.algorithms : op.backward_algorithms;
-  const int algorithms = std::max(1, static_cast<int>(names.size()));
+  const int algorithms = algorithms_of(op, plan);
   const auto with_order = [&](Instrument instrument, std::size_t k) {
     instrument.order = orders[k % orders.size()].order;
     instrument.width = orders[k % orders.size()].width;
@@ -110,6 +114,25 @@ std::vector<Instrument> envelope_instruments(const OpInfo& op, const Manifest& m
             algorithm == 0 && !contract && instrument.order == Order::sequential && instrument.width == 1;
         if (!is_reference) instruments.push_back(instrument);
       }
+  return instruments;
+}
+
+std::vector<Instrument> moving_instruments(const OpInfo& op, const Manifest& manifest, const Plan& plan) {
+  if (!op.reduces) return {};
+  const std::vector<OrderChoice> orders = orders_of(op, manifest, plan);
+  const int algorithms = algorithms_of(op, plan);
+  std::vector<Instrument> instruments;
+  for (int draw = 0; draw < std::max(envelope_noise_draws, moving_draws_an_algorithm * algorithms); ++draw) {
+    const OrderChoice& order = orders[static_cast<std::size_t>(draw) % orders.size()];
+    Instrument noise;
+    noise.number = Number::noise;
+    noise.moves_exact = true;
+    noise.order = order.order;
+    noise.width = order.width;
+    noise.algorithm = draw % algorithms;
+    noise.seed = static_cast<std::uint64_t>(draw) + 1;
+    instruments.push_back(noise);
+  }
   return instruments;
 }
 

@@ -28,6 +28,12 @@ inline constexpr int envelope_sign_draws = 4;
 std::vector<Instrument> envelope_instruments(const OpInfo& op, const Manifest& manifest, const Plan& plan,
                                              Approximations approximate);
 
+// 8 stochastic roundings, 2 at least by each algorithm, that move exact results, too: what a row of equal
+// elements, say, makes exact in every evaluation above other legal forms round, and they are not to be
+// accused of it. They are nobody's likely errors, so that neither a bias nor a growth of errors is measured
+// by them. None for operators without a reduction.
+std::vector<Instrument> moving_instruments(const OpInfo& op, const Manifest& manifest, const Plan& plan);
+
 class Envelope {
  public:
   // Starts from the reference. The trial must outlive it.

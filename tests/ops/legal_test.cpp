@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <utility>
 
 namespace assay::testing {
@@ -289,6 +290,29 @@ TEST(Legal, AQuotientMayBeAProductWithTheReciprocal) {
     by_reciprocal.narrow = DType::f32;
     EXPECT_EQ(named(problem.evaluate({}), "y").value.front(), 1);
     EXPECT_EQ(named(problem.evaluate(by_reciprocal), "y").value.front(), y);
+  }
+}
+
+// 3 + 4, 3 * 4 and 3 / 4 are exact here, and other forms of a formula may have them rounded; 0 + 3, 1 * 3 and
+// 3 / 1 no form rounds. Even a half of the draws stays.
+TEST(Legal, ExactResultsMoveWhereTheInstrumentSaysSo) {
+  using Number = Noisy<float>;
+  for (const bool moves : {false, true}) {
+    const NumberContext before = std::exchange(number_context, {.random = 7, .moves_exact = moves});
+    std::set<float> sums, products, quotients, repeated;
+    for (int draw = 0; draw < 100; ++draw) {
+      sums.insert((Number(3) + Number(4)).v);
+      products.insert((Number(3) * Number(4)).v);
+      quotients.insert((Number(3) / Number(4)).v);
+      for (const Number& same : {Number(0) + Number(3), Number(1) * Number(3), Number(3) / Number(1)})
+        repeated.insert(same.v);
+    }
+    number_context = before;
+    EXPECT_EQ(repeated, std::set<float>{3});
+    EXPECT_EQ(sums, moves ? (std::set<float>{7 - 0x1p-21F, 7, 7 + 0x1p-21F}) : std::set<float>{7});
+    EXPECT_EQ(products, moves ? (std::set<float>{12 - 0x1p-20F, 12, 12 + 0x1p-20F}) : std::set<float>{12});
+    EXPECT_EQ(quotients,
+              moves ? (std::set<float>{0.75F - 0x1p-24F, 0.75F, 0.75F + 0x1p-24F}) : std::set<float>{0.75F});
   }
 }
 

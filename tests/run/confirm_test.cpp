@@ -31,6 +31,7 @@ TEST(Envelope, HoldsEveryInstrumentTheMethodNames) {
   }
   const int algorithms = static_cast<int>(op.algorithms.size());
   EXPECT_EQ(noise, 8);
+  EXPECT_EQ(moving_instruments(op, fake.kernel->manifest(), trial->plan).size(), 8u);
   EXPECT_EQ(up, algorithms);
   EXPECT_EQ(down, algorithms);
   EXPECT_EQ(signs, 4 * algorithms);
@@ -46,10 +47,13 @@ TEST(Envelope, EveryAlgorithmHasDrawsOfNoise) {
   const auto trial = run_trial(*fake.kernel, fake.make_case(2, 64));
   ASSERT_TRUE(trial);
   const OpInfo& op = find_op("attention")->info();
-  std::vector<int> draws(op.algorithms.size());
+  std::vector<int> draws(op.algorithms.size()), moving(op.algorithms.size());
   for (const Instrument& instrument : envelope_instruments(op, fake.kernel->manifest(), trial->plan, false))
     draws[static_cast<std::size_t>(instrument.algorithm)] += instrument.number == Instrument::Number::noise;
+  for (const Instrument& instrument : moving_instruments(op, fake.kernel->manifest(), trial->plan))
+    ++moving[static_cast<std::size_t>(instrument.algorithm)];
   EXPECT_THAT(draws, ::testing::Each(4));
+  EXPECT_THAT(moving, ::testing::Each(2));
 }
 
 TEST(Envelope, NaNThatNothingExplainsIsOurOwnFault) {

@@ -63,14 +63,14 @@ TEST(Judge, AGrossErrorIsAFindingAtOnce) {
 
 TEST(Judge, ABitOffWhereEveryLegalEvaluationIsExactIsNotConfirmed) {
   // Over 4 equal logits exp(0) = 1, the sum 4 and the quotient 1/4 are exact in every order, so the threshold
-  // is 0. The input has no seed to redraw, and 2^-25 (one unit in the last place of 1/4) lies below the
-  // rigorous bound.
+  // is 0. The error, 2^-25, is one unit in the last place of 1/4: as much as the quotient is off where exact
+  // results move, and half of threshold'.
   const SoftmaxOnFake fake(off_by(0x1p-25f));
   const Judgement judgement = fake.judged(fake.make_case(1, 4, "zero()"));
   EXPECT_THAT(judgement.findings, IsEmpty());
   ASSERT_THAT(judgement.lucky, SizeIs(1));
   EXPECT_EQ(judgement.lucky[0].violation.signature.kind, Kind::gate);
-  EXPECT_EQ(judgement.lucky[0].severity, 1) << "in units in the last place";
+  EXPECT_EQ(judgement.lucky[0].severity, 0.5);
   EXPECT_TRUE(std::isinf(judgement.lucky[0].violation.ratio));
 }
 
