@@ -1,6 +1,7 @@
 #include "harness/base/files.h"
 #include "harness/export/cuda_support.h"
 #include "harness/export/exported.h"
+#include "harness/run/execute.h"
 
 #include <fmt/ranges.h>
 
@@ -61,6 +62,13 @@ class CudaProgram {
     out_ += by_driver_ ? "static const char* const kernel_ptx = R\"ptx(\n" + source + ")ptx\";\n" : source;
     out_ += cuda_support_text;
     out_ += "\nnamespace reproducer {\n\nint run() {\n";
+    if (by_driver_) out_ += "  CUmodule module = nullptr;\n";
+    if (runs_twice(trial_.plan, exported_.test_case.schedule_seed)) {
+      out_ += "  {  // variables of the module are then as this leaves them\n";
+      buffers();
+      launches();
+      out_ += "  }\n";
+    }
     buffers();
     launches();
     comparisons();
@@ -153,11 +161,12 @@ class CudaProgram {
 
   // The runtime's context is current once it has allocated the buffers.
   void launch_by_driver(const PlannedLaunch& launch, int k) {
-    out_ += fmt::format("    CUmodule module;\n    CUfunction kernel;\n"
-                        "    if (cuModuleLoadData(&module, kernel_ptx) != CUDA_SUCCESS ||\n"
-                        "        cuModuleGetFunction(&kernel, module, \"{}\") != CUDA_SUCCESS)\n"
-                        "      return printf(\"the PTX cannot be loaded\\n\"), 2;\n",
-                        launch.entry);
+    out_ += fmt::format(
+        "    CUfunction kernel;\n"
+        "    if ((module == nullptr && cuModuleLoadData(&module, kernel_ptx) != CUDA_SUCCESS) ||\n"
+        "        cuModuleGetFunction(&kernel, module, \"{}\") != CUDA_SUCCESS)\n"
+        "      return printf(\"the PTX cannot be loaded\\n\"), 2;\n",
+        launch.entry);
     if (launch.shared_bytes > usual_shared_bytes)
       out_ += fmt::format(
           "    cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, {});\n",

@@ -3,6 +3,7 @@
 #include "harness/report/table.h"
 #include "harness/report/text.h"
 #include "harness/run/describe.h"
+#include "harness/run/execute.h"
 
 #include <fmt/ranges.h>
 
@@ -48,13 +49,15 @@ std::string inputs(const Case& test_case, const Trial& trial) {
   return table.text();
 }
 
-std::string launches(const Plan& plan) {
+std::string launches(const Case& test_case, const Plan& plan) {
   std::string text;
   for (const PlannedLaunch& launch : plan.launches)
     text += fmt::format("launch {} {}: grid {},{},{} block {},{},{}{}\n", name_of(launch.pass), launch.name,
                         launch.grid.x, launch.grid.y, launch.grid.z, launch.block.x, launch.block.y,
                         launch.block.z,
                         launch.shared_bytes > 0 ? fmt::format(" shared {} bytes", launch.shared_bytes) : "");
+  if (runs_twice(plan, test_case.schedule_seed))
+    text += "launched twice: variables of the module are as the first time left them, buffers are not\n";
   return text;
 }
 
@@ -169,7 +172,8 @@ std::string suspects_text(const std::vector<CauseEvidence>& suspects,
 
 std::string explain_text(const Case& test_case, const Kernel& kernel, const Judgement& judgement) {
   const Trial& trial = judgement.trial;
-  std::string text = head(test_case, kernel) + "\n" + inputs(test_case, trial) + launches(trial.plan) + "\n";
+  std::string text =
+      head(test_case, kernel) + "\n" + inputs(test_case, trial) + launches(test_case, trial.plan) + "\n";
   if (trial.tensors.empty()) text += "the device stopped before there were numbers\n";
   text += quantities(trial) + pictures(judgement) + "\n" + verdict(judgement);
   if (!kernel.not_tested().empty())

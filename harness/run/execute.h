@@ -26,6 +26,11 @@ struct Execution {
   std::uint64_t steps = 0;
 };
 
+// Whether the launches run twice, each time on buffers of their own, and the second time is what is looked
+// at: in half of the schedules of a program that keeps state, whose variables are then as the first launches
+// left them, as for all but the first call in a process. Never for schedule 0.
+bool runs_twice(const Plan& plan, std::uint64_t schedule_seed);
+
 // The case's buffers on the device, and its launches on them, those with an empty grid left out.
 struct Prepared {
   std::vector<BufferId> tensors; // in Plan::tensors order; meaningless where one is not present

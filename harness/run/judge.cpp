@@ -130,17 +130,21 @@ class Judge {
     if (first.tensors.size() != again.tensors.size()) return true;
     bool differs = !again.faults.empty();
     for (std::size_t i = 0; i < first.tensors.size(); ++i) {
-      const std::int64_t element = first_difference(first.target[i], again.target[i]);
-      if (element < 0 || first.target[i].size() != again.target[i].size()) continue;
-      differs = true;
+      const bool comparable =
+          first.target[i].size() == again.target[i].size(); // else one is not written whole
+      const std::int64_t element = comparable ? first_difference(first.target[i], again.target[i]) : -1;
+      differs = differs || !comparable || element >= 0;
+      if (element < 0) continue;
       if (!kernel_.manifest().deterministic) continue;
       Violation violation;
       violation.signature = {
           kernel_.manifest().name, first.tensors[i].pass, first.tensors[i].name, Kind::nondeterministic, {}};
       const auto at = static_cast<std::size_t>(element);
-      violation.message = fmt::format("{} is {} and, with another order of blocks and warps, {}",
+      violation.message = fmt::format("{} is {} and, with another order of blocks and warps{}, {}",
                                       element_text(first.tensors[i].name, first.tensors[i].shape, element),
-                                      value_text(first.target[i][at]), value_text(again.target[i][at]));
+                                      value_text(first.target[i][at]),
+                                      first.plan.keeps_state ? " or after an earlier launch" : "",
+                                      value_text(again.target[i][at]));
       violation.element = element;
       violation.report = i;
       if (!is_found(violation.signature)) add_finding(violation, first, case_, nullptr);

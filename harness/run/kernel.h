@@ -71,6 +71,7 @@ class Kernel {
  private:
   struct Loaded {
     std::shared_ptr<Program> program;
+    bool keeps_state = false;
     std::vector<std::string> entries;                    // of each launch
     std::vector<std::vector<std::uint32_t>> param_bytes; // of each launch
   };

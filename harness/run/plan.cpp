@@ -177,6 +177,7 @@ Result<Plan> Kernel::plan(const Case& test_case) {
   ASSAY_TRY(const std::vector<std::string> names, expanded_names(manifest_, info, sizes, plan.dtype));
   ASSAY_TRY(const Loaded* loaded, program(plan.dtype, names));
   plan.program = loaded->program;
+  plan.keeps_state = loaded->keeps_state;
   for (std::size_t i = 0; i < manifest_.launches.size(); ++i) {
     const LaunchText& text = manifest_.launches[i];
     if (text.pass == Pass::backward && plan.pass == Pass::forward) continue;

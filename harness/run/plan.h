@@ -57,6 +57,7 @@ struct Plan {
   std::vector<PlannedScratch> scratch;
   std::vector<PlannedLaunch> launches; // forward ones, then for a backward case the backward ones
   std::shared_ptr<Program> program;
+  bool keeps_state = false; // a launch may leave something for the next in variables of the module
   std::uint64_t device_bytes = 0;
 };
 

@@ -171,6 +171,17 @@ TEST(Judge, AFaultThatOnlyOneScheduleShowsReplaysUnderThatSchedule) {
   EXPECT_TRUE(shows(*fake.kernel, judgement.findings[0].test_case, judgement.findings[0].signature));
 }
 
+TEST(Judge, WhatARepeatLeavesUnwrittenIsFound) {
+  const SoftmaxOnFake fake([](FakeLaunch& launch) {
+    if (launch.spec.schedule_seed == 0) right_softmax(launch);
+  });
+  Case test_case = fake.make_case(2, 3);
+  test_case.schedule_seed = 0;
+  const Judgement judgement = fake.judged(test_case, JudgeMode::search, 1);
+  ASSERT_EQ(kinds_of(judgement), std::vector{Kind::unwritten});
+  EXPECT_NE(judgement.findings[0].test_case.schedule_seed, 0u);
+}
+
 TEST(Judge, EmptyOutputsPassWithoutALaunch) {
   std::string manifest = softmax_manifest;
   manifest.replace(manifest.find("rows = { min = 1"), 16, "rows = { min = 0");

@@ -1,6 +1,6 @@
 #include "harness/device/cuda/program.h"
 
-#include "harness/device/cuda/module_state.h"
+#include "harness/compile/module_state.h"
 
 #include <charconv>
 

@@ -1,11 +1,11 @@
 // Which programs may leave something in variables of their module.
-#include "harness/device/cuda/module_state.h"
+#include "harness/compile/module_state.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-namespace assay::cuda {
+namespace assay {
 namespace {
 
 const std::string head = ".version 8.0\n.target sm_90\n.address_size 64\n\n\t// .globl k\n";
@@ -57,4 +57,4 @@ TEST(ModuleState, TextThatOnlyLooksLikeIt) {
 }
 
 } // namespace
-} // namespace assay::cuda
+} // namespace assay

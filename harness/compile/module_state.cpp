@@ -1,4 +1,4 @@
-#include "harness/device/cuda/module_state.h"
+#include "harness/compile/module_state.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace assay::cuda {
+namespace assay {
 
 namespace {
 
@@ -187,4 +187,4 @@ bool keeps_state(std::string_view ptx) {
                            parts.bodies, [&](std::string_view body) { return lets_write(body, variables); });
 }
 
-} // namespace assay::cuda
+} // namespace assay
