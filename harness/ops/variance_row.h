@@ -21,7 +21,7 @@ auto moments(const Line& line, long long n, const Row& row, int algorithm = two_
   if (algorithm != two_passes) {
     const auto update = [](const State& a, const State& b) {
       const Number delta = b.mean - a.mean, mean = a.mean + delta / (a.count + b.count);
-      return State{mean, a.squares + delta * (b.mean - mean), a.count + b.count};
+      return State{mean, a.squares + b.squares + delta * (b.mean - mean), a.count + b.count};
     };
     const auto merge = [&](const State& a, const State& b) {
       const long long count = a.count + b.count;
@@ -42,10 +42,11 @@ auto moments(const Line& line, long long n, const Row& row, int algorithm = two_
     const auto append = [&](const State& a, const State& b) {
       return algorithm == welford_weighted ? update(a, b) : merge(a, b);
     };
-    const State all = line.combine(n, [&](auto i) { return State{row(i), 0, 1}; }, append, merge);
-    // Threads without elements merge too. Unweighted, it changes no numbers, but infinity, and what is
-    // infinite when squared, becomes NaN.
-    return merge(all, State{0, 0, 0});
+    // Threads without elements merge too, with one that has a single value or all of them. Unweighted, it
+    // changes no numbers, but infinity, and what is infinite when squared, becomes NaN.
+    const State nothing{0, 0, 0};
+    const auto unit = [&](auto i) { return merge(State{row(i), 0, 1}, nothing); };
+    return merge(line.combine(n, unit, append, merge), nothing);
   }
   const Number mean = line.sum(n, row) / n;
   if (line.one_pass_variance()) { // a suspect (method: section 10): no legal algorithm

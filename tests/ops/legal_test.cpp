@@ -39,6 +39,10 @@ TEST(Legal, WelfordMergesWithThreadsThatHadNoElement) {
   // 1e20 squared is infinite, and infinity times no elements NaN.
   EXPECT_TRUE(std::isnan(first(row_of("variance", {1e20}), "y", "welford")));
   EXPECT_EQ(first(row_of("variance", {1e20}), "y", "two_pass"), 0);
+  // So is 2e19 squared, 4e38, where 1e19 on either side of the mean is not.
+  EXPECT_NEAR(first(row_of("variance", {0, 2e19}), "y", "two_pass") / 1e38, 1, 1e-6);
+  for (const char* algorithm : {"welford", "welford_by_updates", "welford_weighted"})
+    EXPECT_TRUE(std::isnan(first(row_of("variance", {0, 2e19}), "y", algorithm))) << algorithm;
 }
 
 // Where threads had 2 and 1 of three elements: the float nearest to 1/3, times 7, rounds up to t, a third of

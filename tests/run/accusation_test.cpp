@@ -100,6 +100,7 @@ TEST(Accusation, FormsOfLibrariesAreSuspectsThatAreExplained) {
   for (const char* file :
        {"corpus/known_right/weighted_means_of_equal_elements.case",
         "corpus/known_right/weighted_means_of_threads.case",
+        "corpus/known_right/idle_lanes_meet_a_value_of_infinite_square.case",
         "corpus/known_right/reciprocal_is_subnormal.case",
         "corpus/known_right/subnormal_products_of_a_softmax_gradient.case",
         "corpus/known_right/slope_of_swiglu_first.case", "corpus/known_right/cube_of_rstd_underflows.case",
