@@ -30,6 +30,9 @@ void leave_out_passes() {
   for (const char* name : {"disable-machine-licm", "disable-machine-cse", "disable-machine-sink"})
     if (const auto found = options.find(name); found != options.end())
       static_cast<llvm::cl::opt<bool>*>(found->second)->setValue(true);
+  // Its time grows with the square of a block's length: most of it from some thousand instructions on.
+  if (const auto found = options.find("enable-misched"); found != options.end())
+    found->second->addOccurrence(0, "enable-misched", "false");
 }
 
 void initialise_llvm() {
