@@ -96,5 +96,96 @@ TEST_F(Scopes, OrderIsEnough) {
         {.block = {64}}, {counter_});
 }
 
+constexpr std::uint32_t of_block = 0, of_device = 1; // scopes of fences
+
+auto place(Warp* warp, unsigned argument, unsigned index) {
+  return element<std::uint32_t>(warp, argument, [index](unsigned) { return index; });
+}
+void write(Warp* warp, unsigned argument, unsigned index, std::uint32_t line, Ordering ordering = weak) {
+  store(warp, 1, place(warp, argument, index), each([](unsigned) { return 1u; }), line, Space::global,
+        ordering);
+}
+void await(Warp* warp, unsigned argument, unsigned index, std::uint32_t line) {
+  while (!load<std::uint32_t>(warp, 1, place(warp, argument, index), line, Space::global, volatile_access)
+              .value[0])
+    tick(warp, line + 1);
+}
+void read(Warp* warp, unsigned argument, unsigned index, std::uint32_t line) {
+  load<std::uint32_t>(warp, 1, place(warp, argument, index), line);
+}
+
+// Data and a flag; the reader is the other warp, or the other block.
+template <std::uint32_t scope> void publish(Warp* warp) { // flags, data
+  if (warp->ctaid[0] + warp->warp_index == 0) {
+    write(warp, 1, 0, 60);
+    assay_fence(warp, 1, scope);
+    write(warp, 0, 0, 61, volatile_access);
+  } else if (warp->ctaid[0] + warp->warp_index == 1) {
+    await(warp, 0, 0, 62);
+    assay_fence(warp, 1, scope);
+    read(warp, 1, 0, 64);
+  }
+}
+
+struct Fences : Scopes {
+  BufferId data_ = buffer("data", BufferRole::scratch, DType::i32, {4});
+  void expect(bool race, WarpFunction kernel, Shape shape) {
+    for (shape.seed = 0; shape.seed < 16; ++shape.seed) {
+      engine_.fill_zero(counter_);
+      const LaunchReport report = run(kernel, shape, {counter_, data_});
+      if (race)
+        EXPECT_THAT(kinds(report), Contains(Kind::race)) << "seed " << shape.seed;
+      else
+        EXPECT_THAT(report.faults, IsEmpty()) << "seed " << shape.seed << ": " << report.faults[0].message;
+    }
+  }
+};
+
+TEST_F(Fences, OfABlocksScopeOrderForThatBlockAlone) {
+  expect(false, publish<of_device>, {.grid = {2}});
+  expect(true, publish<of_block>, {.grid = {2}});
+  expect(false, publish<of_block>, {.grid = {1}, .block = {64}});
+}
+
+// What was written after the fence for all is not covered by it, nor by a later one of the block.
+TEST_F(Fences, ALaterOneOfTheBlockAddsNothingForOthers) {
+  const auto kernel = [](Warp* warp) {
+    if (warp->ctaid[0] == 0) {
+      write(warp, 1, 0, 70);
+      assay_fence(warp, 1, of_device);
+      write(warp, 1, 1, 71);
+      assay_fence(warp, 1, of_block);
+      write(warp, 0, 0, 72, volatile_access);
+    } else {
+      await(warp, 0, 0, 73);
+      read(warp, 1, 0, 75);
+      if (warp->nctaid[0] == 3) read(warp, 1, 1, 76);
+    }
+  };
+  expect(false, kernel, {.grid = {2}});
+  expect(true, kernel, {.grid = {3}});
+}
+
+// A warp publishes to its block, and another of that block to all: whoever learns from that one may read
+// both.
+TEST_F(Fences, ForAllPassOnWhatTheBlockPublished) {
+  const auto kernel = [](Warp* warp) {
+    if (warp->ctaid[0] == 0 && warp->warp_index == 1) {
+      write(warp, 1, 0, 80);
+      assay_fence(warp, 1, of_block);
+      write(warp, 0, 0, 81, volatile_access);
+    } else if (warp->ctaid[0] == 0) {
+      await(warp, 0, 0, 82);
+      assay_fence(warp, 1, warp->nctaid[0] == 2 ? of_device : of_block);
+      write(warp, 0, 1, 84, volatile_access);
+    } else if (warp->warp_index == 0) {
+      await(warp, 0, 1, 85);
+      read(warp, 1, 0, 87);
+    }
+  };
+  expect(false, kernel, {.grid = {2}, .block = {64}});
+  expect(true, kernel, {.grid = {3}, .block = {64}});
+}
+
 } // namespace
 } // namespace assay::cpu::testing

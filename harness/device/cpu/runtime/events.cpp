@@ -52,9 +52,9 @@ std::string assert_text(WarpContext& context, unsigned lane, const Site& site, s
 
 } // namespace
 
-void assay_fence(Warp* warp, std::uint32_t, std::uint32_t) {
+void assay_fence(Warp* warp, std::uint32_t, std::uint32_t scope) {
   WarpContext& context = context_of(warp);
-  if (context.launch->checks.races) context.launch->segments.fence(context);
+  if (context.launch->checks.races) context.launch->segments.fence(context, scope > 0);
 }
 
 void assay_warp_synced(Warp* warp, std::uint32_t lanes) {

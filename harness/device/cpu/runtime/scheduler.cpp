@@ -95,7 +95,7 @@ void Scheduler::start_block_(Launch& launch, std::uint64_t number) {
   block.used_barriers = 0;
   block.barrier_floor = launch.segments.next();
   block.several = block.acquired_floor = 0;
-  block.fenced = false;
+  block.fenced = block.fenced_in_block = false;
   block.acquired.clear();
   start_shared(block, launch);
   resident_warps_ += block.warp_count;
@@ -130,7 +130,7 @@ void Scheduler::start_block_(Launch& launch, std::uint64_t number) {
     context.looks = 0;
     context.spun = false;
     context.segment = context.latest_segment = context.trusted_segment = context.fenced =
-        context.acquired_floor = 0;
+        context.fenced_in_block = context.acquired_floor = 0;
     context.known.fill(0);
     context.acquired.clear();
     context.local_top = 0;

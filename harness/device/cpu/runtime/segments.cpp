@@ -20,6 +20,13 @@ void add_once(std::vector<std::uint32_t>& list, std::uint32_t value) {
   if (std::ranges::find(list, value) == list.end()) list.push_back(value);
 }
 
+bool knows(const Knowledge& knowledge, std::uint64_t block, std::uint32_t warp, std::uint32_t segment) {
+  const auto by_warp = knowledge.released.find(key_of(block, warp));
+  if (by_warp != knowledge.released.end() && segment <= by_warp->second) return true;
+  const auto by_block = knowledge.released.find(key_of(block, whole_block));
+  return by_block != knowledge.released.end() && segment < by_block->second;
+}
+
 } // namespace
 
 void Segments::forget() {
@@ -76,40 +83,60 @@ bool Segments::ordered(const WarpContext& context, std::uint32_t segment) {
   }
   if (gave_up_) return other.block != block.number;
   if (context.acquired.empty() && block.acquired.empty()) return false;
-  visit_.assign(context.acquired.begin(), context.acquired.end());
-  visit_.insert(visit_.end(), block.acquired.begin(), block.acquired.end());
+  const bool same_block = other.block == block.number;
+  visit_.clear();
   visited_.clear();
+  for (const auto* acquired : {&context.acquired, &block.acquired})
+    for (const std::uint32_t object : *acquired) visit_.push_back({object, same_block});
   while (!visit_.empty()) {
-    const std::uint32_t object = visit_.back();
+    const Visit visit = visit_.back();
     visit_.pop_back();
-    if (std::ranges::find(visited_, object) != visited_.end()) continue;
-    visited_.push_back(object);
-    if (knows_(object, other.block, other.warp, segment)) return true;
-    visit_.insert(visit_.end(), objects_[object].parents.begin(), objects_[object].parents.end());
+    if (std::ranges::find(visited_, visit.object) != visited_.end()) continue;
+    if (visit.in_block) visited_.push_back(visit.object);
+    const SyncObject& object = objects_[visit.object];
+    for (const Knowledge* known : {&object.for_all, visit.in_block ? &object.in_block : nullptr}) {
+      if (!known) continue;
+      if (knows(*known, other.block, other.warp, segment)) return true;
+      for (const std::uint32_t parent : known->parents) visit_.push_back({parent, true});
+    }
   }
   return false;
 }
 
-bool Segments::knows_(std::uint32_t object, std::uint64_t block, std::uint32_t warp, std::uint32_t segment) {
-  const auto& released = objects_[object].released;
-  const auto by_warp = released.find(key_of(block, warp));
-  if (by_warp != released.end() && segment <= by_warp->second) return true;
-  const auto by_block = released.find(key_of(block, whole_block));
-  return by_block != released.end() && segment < by_block->second;
+void Segments::fence(WarpContext& context, bool for_all) {
+  context.fenced_in_block = next_ - 1;
+  context.block->fenced_in_block = true;
+  if (for_all) {
+    context.fenced = next_ - 1;
+    context.block->fenced = true;
+  }
+  context.segment = 0;
+  fenced_ = true;
 }
 
-void Segments::fence(WarpContext& context) {
-  context.fenced = next_ - 1;
-  context.segment = 0;
-  context.block->fenced = true;
-  fenced_ = true;
+void Segments::release_(Knowledge& into, std::uint32_t object, const WarpContext& context,
+                        std::uint32_t own) {
+  const Block& block = *context.block;
+  if (own) {
+    raise(into.released, key_of(block.number, context.warp.warp_index), own);
+    raise(into.released, key_of(block.number, several_warps), own);
+  }
+  raise(into.released, key_of(block.number, whole_block), block.barrier_floor);
+  for (std::uint32_t w = 0; w < block.warp_count; ++w)
+    if (context.known[w]) raise(into.released, key_of(block.number, w), context.known[w]);
+  for (const auto* acquired : {&context.acquired, &block.acquired})
+    for (const std::uint32_t parent : *acquired)
+      if (parent != object) add_once(into.parents, parent);
 }
 
 void Segments::strong_access(WarpContext& context, const Region& region, std::int64_t offset,
                              Ordering ordering, bool reads, bool writes) {
   Block& block = *context.block;
-  const bool releases =
-      writes && (context.fenced || block.fenced || ordering == release || ordering == acquire_release);
+  const bool itself = writes && (ordering == release || ordering == acquire_release);
+  const bool for_all = itself || (writes && (context.fenced || block.fenced));
+  const bool in_block = writes && (for_all ? context.fenced_in_block > context.fenced
+                                           : context.fenced_in_block || block.fenced_in_block);
+  const bool releases = for_all || in_block;
   if (!releases && by_location_.empty()) return;
   const std::uint64_t location =
       (reinterpret_cast<std::uintptr_t>(region.data) + static_cast<std::uint64_t>(offset)) >> 2;
@@ -131,19 +158,8 @@ void Segments::strong_access(WarpContext& context, const Region& region, std::in
     by_location_.emplace(location, object);
   }
   SyncObject& target = objects_[object];
-  const bool itself = ordering == release || ordering == acquire_release;
-  const std::uint32_t own = itself ? next_ - 1 : context.fenced;
-  if (own) {
-    raise(target.released, key_of(block.number, context.warp.warp_index), own);
-    raise(target.released, key_of(block.number, several_warps), own);
-  }
-  raise(target.released, key_of(block.number, whole_block), block.barrier_floor);
-  for (std::uint32_t w = 0; w < block.warp_count; ++w)
-    if (context.known[w]) raise(target.released, key_of(block.number, w), context.known[w]);
-  for (const std::uint32_t parent : context.acquired)
-    if (parent != object) add_once(target.parents, parent);
-  for (const std::uint32_t parent : block.acquired)
-    if (parent != object) add_once(target.parents, parent);
+  if (for_all) release_(target.for_all, object, context, itself ? next_ - 1 : context.fenced);
+  if (in_block && !itself) release_(target.in_block, object, context, context.fenced_in_block);
   context.segment = 0; // what follows is not released
 }
 

@@ -34,10 +34,16 @@ struct Segment {
   Site read_at{};
 };
 
-// What a released location passes on to whoever reads it.
-struct SyncObject {
+// What a release passes on.
+struct Knowledge {
   std::unordered_map<std::uint64_t, std::uint32_t> released; // (block, warp) -> its segments up to this one
   std::vector<std::uint32_t> parents;                        // objects whose knowledge it includes
+};
+
+// A location that was released. After a fence of a block's scope only the block that made it learns: in_block
+// is what it knows beyond the rest. Whoever then fences for all passes that on, too.
+struct SyncObject {
+  Knowledge for_all, in_block;
 };
 
 class Segments {
@@ -63,7 +69,7 @@ class Segments {
   std::uint32_t several_in_block(Block& block);
   std::uint32_t several_in_grid();
 
-  void fence(WarpContext& context);
+  void fence(WarpContext& context, bool for_all);
   // A strong access to a location: `reads` acquires what was released there, `writes` releases. Only after a
   // fence, or where the access itself has acquire or release semantics.
   void strong_access(WarpContext& context, const Region& region, std::int64_t offset, Ordering ordering,
@@ -73,7 +79,8 @@ class Segments {
   }
 
  private:
-  bool knows_(std::uint32_t object, std::uint64_t block, std::uint32_t warp, std::uint32_t segment);
+  // What a warp releases whose last fence ended with segment `own`.
+  static void release_(Knowledge& into, std::uint32_t object, const WarpContext& context, std::uint32_t own);
 
   std::vector<Segment> segments_;
   std::uint32_t floor_ = 1, next_ = 1, generation_ = 1;
@@ -82,7 +89,12 @@ class Segments {
   bool gave_up_ = false; // too many released locations: blocks are no longer compared
   std::vector<SyncObject> objects_;
   std::unordered_map<std::uint64_t, std::uint32_t> by_location_;
-  std::vector<std::uint32_t> visit_, visited_;
+  struct Visit {
+    std::uint32_t object;
+    bool in_block; // its knowledge of its block counts, too
+  };
+  std::vector<Visit> visit_;
+  std::vector<std::uint32_t> visited_;
 };
 
 } // namespace assay::cpu

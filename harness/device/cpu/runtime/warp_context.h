@@ -61,7 +61,8 @@ struct WarpContext {
   std::uint32_t segment = 0;        // of the current accesses; older than the block's floor: a new one is due
   std::uint32_t latest_segment = 0; // the last one begun in this block
   std::uint32_t trusted_segment = 0; // found to be ordered before this warp
-  std::uint32_t fenced = 0;          // newest segment before the last fence
+  std::uint32_t fenced = 0;          // newest segment before the last fence for more than the block
+  std::uint32_t fenced_in_block = 0; // before the last fence of any scope
   std::uint32_t acquired_floor = 0;  // segments began before the last acquire or partial barrier
   std::array<std::uint32_t, max_block_warps>
       known{};                         // newest segment of each warp of the block that came before
@@ -110,7 +111,7 @@ struct Block {
       0; // segments below began before the last barrier of the whole block, or before the block
   std::uint32_t several = 0; // segment that stands for reads by several of its warps
   std::uint32_t acquired_floor = 0;
-  bool fenced = false;
+  bool fenced = false, fenced_in_block = false;
   std::vector<std::uint32_t> acquired;
   std::vector<std::byte> shared_storage;
   Region shared;
