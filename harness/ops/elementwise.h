@@ -2,6 +2,7 @@
 // Elementwise<E> and supplies
 //   value(line, x)        y
 //   slope(line, x)        dy/dx, closed so that golden does not cancel
+//   gradient(line, g, x)  g dy/dx, where a legal form has g meet one of the slope's factors first
 #pragma once
 
 #include "harness/ops/formula.h"
@@ -26,9 +27,13 @@ template <class E> struct Elementwise {
   template <class Run> static void backward(Run& run) {
     run.line([](auto& line) {
       line.each(line.size(n), [&](auto i) {
-        line.store(grad_x, {i}, line.load(grad_y, {i}) * E::slope(line, line.load(x, {i})));
+        line.store(grad_x, {i}, E::gradient(line, line.load(grad_y, {i}), line.load(x, {i})));
       });
     });
+  }
+  template <class Line, class Number>
+  static Number gradient(const Line& line, const Number& g, const Number& at) {
+    return g * E::slope(line, at);
   }
 };
 

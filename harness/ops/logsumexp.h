@@ -1,9 +1,11 @@
-// y = log of the sum of exp(x), as max + log(sum exp(x - max)). All -inf, or
-// nothing: -inf; with +inf and no NaN: +inf.
+// y = log of the sum of exp(x), as max + log(sum exp(x - max)), or base two: the same in powers of two, which
+// is then scaled by ln 2. All -inf, or nothing: -inf; with +inf and no NaN: +inf.
 #pragma once
 
 #include "harness/ops/formula.h"
 #include "harness/ops/softmax_row.h"
+
+#include <type_traits>
 
 namespace assay {
 
@@ -15,10 +17,11 @@ struct Logsumexp {
   static constexpr auto y = TensorSpec::output(1, "y", "rows");
   static constexpr TensorSpec tensors[] = {x, y};
   static constexpr bool reduces = true;
-  static constexpr const char* algorithms[] = {"two_pass", "online"};
+  static constexpr const char* algorithms[] = {"two_pass", "online", "base_two"};
 
   template <class Run> static void forward(Run& run) {
     run.lines(rows, [](auto& line) {
+      using Number = typename std::remove_cvref_t<decltype(line)>::Number;
       const auto r = line.index(), n = line.size(cols);
       const auto row = [&](auto i) { return line.load(x, {r, i}); };
       const auto largest = largest_of(line, n, row);
@@ -28,7 +31,11 @@ struct Logsumexp {
         const auto state = online_state(line, n, row);
         line.store(y, {r}, state.largest + log(state.total));
       } else {
-        line.store(y, {r}, largest + log(line.sum(n, [&](auto i) { return exp(row(i) - largest); })));
+        const auto log_of_sum = log(line.sum(n, [&](auto i) { return exp(row(i) - largest); }));
+        if (line.algorithm() == two_pass)
+          line.store(y, {r}, largest + log_of_sum);
+        else
+          line.store(y, {r}, (largest * Number(log2_of_e) + log_of_sum * Number(log2_of_e)) * Number(ln_2));
       }
     });
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "harness/ops/formula.h"
+#include "harness/ops/variance_row.h"
 
 namespace assay {
 
@@ -13,8 +14,10 @@ struct Mean {
   static constexpr auto y = TensorSpec::output(1, "y", "rows");
   static constexpr TensorSpec tensors[] = {x, y};
   static constexpr bool reduces = true;
-  // How the number of terms is divided by: it matters where every sum is exact, or the terms are subnormal.
-  static constexpr const char* algorithms[] = {"divided", "by_reciprocal", "terms_scaled"};
+  // How the number of terms is divided by, or a mean of some taken on: it matters where every sum is exact,
+  // or the terms are subnormal.
+  static constexpr const char* algorithms[] = {"divided", "by_reciprocal", "terms_scaled", "running",
+                                               "running, weighted"};
 
   template <class Run> static void forward(Run& run) {
     run.lines(rows, [](auto& line) {
@@ -22,6 +25,8 @@ struct Mean {
       const auto row = [&](auto i) { return line.load(x, {r, i}); };
       if (line.algorithm() == 0 || n == 0) return line.store(y, {r}, line.sum(n, row) / n);
       const auto inverse = line.number(1) / n;
+      if (line.algorithm() == 3) return line.store(y, {r}, moments(line, n, row, welford_by_updates).mean);
+      if (line.algorithm() == 4) return line.store(y, {r}, moments(line, n, row, welford_weighted).mean);
       if (line.algorithm() == 1) return line.store(y, {r}, line.sum(n, row) * inverse);
       line.store(y, {r}, line.sum(n, [&](auto i) { return row(i) * inverse; }));
     });

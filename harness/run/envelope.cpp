@@ -5,6 +5,7 @@
 #include "harness/run/earned_nan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace assay {
@@ -118,7 +119,7 @@ std::vector<Instrument> envelope_instruments(const OpInfo& op, const Manifest& m
 }
 
 std::vector<Instrument> moving_instruments(const OpInfo& op, const Manifest& manifest, const Plan& plan) {
-  if (!op.reduces) return {};
+  if (op.elementwise && plan.pass == Pass::forward) return {};
   const std::vector<OrderChoice> orders = orders_of(op, manifest, plan);
   const int algorithms = algorithms_of(op, plan);
   std::vector<Instrument> instruments;
@@ -190,6 +191,12 @@ std::vector<std::vector<double>> rigorous_bounds(const Op& op, const Trial& tria
         bounds[i][k] = std::max(bounds[i][k], evaluated[i].bound[k]);
     }
   } while (++instrument.algorithm < std::ssize(names));
+  const DType arithmetic = trial.plan.dtype == DType::f64 ? DType::f64 : DType::f32;
+  for (std::size_t i = 0; i < bounds.size(); ++i) // what the bound takes past a tie the store rounds on
+    if (is_float(trial.tensors[i].dtype) && size_of(trial.tensors[i].dtype) < size_of(arithmetic))
+      for (std::size_t k = 0; k < bounds[i].size(); ++k)
+        bounds[i][k] +=
+            spacing(trial.tensors[i].dtype, std::fabs(trial.golden[i].value[k]) + bounds[i][k]) / 2;
   return bounds;
 }
 

@@ -62,8 +62,9 @@ class Envelope {
   std::vector<std::vector<std::uint64_t>> distances_;
 };
 
-// The rigorous bound on |t - g| an element, for each of trial.tensors: the largest over the legal algorithms;
-// an empty entry where the formula gives none.
+// The rigorous bound on |t - g| an element, for each of trial.tensors: the largest over the legal algorithms,
+// and half a last place of an output narrower than the arithmetic, whose store rounds; an empty entry where
+// the formula gives none.
 std::vector<std::vector<double>> rigorous_bounds(const Op& op, const Trial& trial,
                                                  Approximations approximate);
 

@@ -297,6 +297,34 @@ TEST(Legal, AQuotientMayBeAProductWithTheReciprocal) {
   }
 }
 
+// In steps of the smallest subnormal: y = 1.02e-6 leaves 1 - 17 * 2^-24 and 1 + 9 * 2^-23, so that 3282670
+// become
+// ...666.67 and rounded ...670.52; added first, 3282670 and 3.35 are ...673, and that times 1 - y ...669.67.
+// y^2 takes nothing. An upstream of 2^127 and a y of 1 overflow before they meet 1 - y.
+TEST(Legal, TheGradientOfTanhMayMeetItsFactorsOneByOne) {
+  OwnedProblem problem(*find_op("tanh"), Pass::backward, DType::f32, {1});
+  problem.set("x", {1.02e-6F}).set("grad_y", {3282670 * 0x1p-149});
+  EXPECT_EQ(first(problem, "grad_x", "stored"), 3282670 * 0x1p-149);
+  EXPECT_EQ(first(problem, "grad_x", "stored, factors"), 3282671 * 0x1p-149);
+  EXPECT_EQ(first(problem, "grad_x", "stored, added"), 3282670 * 0x1p-149);
+  problem.set("x", {20}).set("grad_y", {0x1p127});
+  EXPECT_EQ(first(problem, "grad_x", "stored"), 0);
+  EXPECT_TRUE(std::isnan(first(problem, "grad_x", "stored, added")));
+  const Evaluated golden = named(problem.evaluate(instrument(Instrument::Number::golden)), "grad_x");
+  EXPECT_EQ(golden.formula_overflows.front(), 1);
+  EXPECT_TRUE(std::isfinite(golden.value.front()));
+}
+
+// -1.47 log2(e) rounds, and times ln 2 once more. Means of 0, 0, 3 are 0, 0 and 3 / 3; of 0, 3, 0 they
+// are 1.5, less 1.5 / 3. The 1 among seven comes as 1, 1/2, 1/3 ...: 1/7 in the end, but for their roundings.
+TEST(Legal, MeansMayRunAndLogarithmsHaveBaseTwo) {
+  EXPECT_EQ(first(row_of("mean", {0, 0, 3}), "y", "running"), 1);
+  EXPECT_EQ(first(row_of("mean", {0, 3, 0}), "y", "running, weighted"), 1);
+  EXPECT_NEAR(first(row_of("mean", {1, 0, 0, 0, 0, 0, 0}), "y", "running"), 1.0 / 7, 0x1p-25);
+  EXPECT_EQ(first(row_of("logsumexp", {-1.47F}), "y", "two_pass"), -1.47F);
+  EXPECT_EQ(first(row_of("logsumexp", {-1.47F}), "y", "base_two"), -1.47F + 0x1p-23F);
+}
+
 // 3 + 4, 3 * 4 and 3 / 4 are exact here, and other forms of a formula may have them rounded; 0 + 3, 1 * 3 and
 // 3 / 1 no form rounds. Even a half of the draws stays.
 TEST(Legal, ExactResultsMoveWhereTheInstrumentSaysSo) {

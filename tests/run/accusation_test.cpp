@@ -104,8 +104,11 @@ TEST(Accusation, FormsOfLibrariesAreSuspectsThatAreExplained) {
         "corpus/known_right/reciprocal_is_subnormal.case",
         "corpus/known_right/subnormal_products_of_a_softmax_gradient.case",
         "corpus/known_right/slope_of_swiglu_first.case", "corpus/known_right/cube_of_rstd_underflows.case",
-        "corpus/known_right/cube_of_rstd_overflows.case",
-        "corpus/known_right/logsumexp_of_large_logits.case"}) {
+        "corpus/known_right/cube_of_rstd_overflows.case", "corpus/known_right/logsumexp_of_large_logits.case",
+        "corpus/known_right/logsumexp_of_base_two.case", "corpus/known_right/subnormal_gradient_of_tanh.case",
+        "corpus/known_right/subnormal_gradient_of_tanh_by_factors.case",
+        "corpus/known_right/sigmoid_of_two_branches_is_odd.case",
+        "corpus/known_right/running_mean_of_a_one.case"}) {
     const auto judged = judged_case(file);
     ASSERT_TRUE(judged) << file;
     EXPECT_FALSE(judged->lucky.empty()) << file << ": no suspect, so nothing is tested";

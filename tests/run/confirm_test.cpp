@@ -100,6 +100,19 @@ TEST(Envelope, NeverShrinks) {
     EXPECT_LE(last[i], bounds[0][i]) << "a legal evaluation above the rigorous bound, element " << i;
 }
 
+// Of one element by one rounding. A f16 store may round what that reaches: half of 2^-10.
+TEST(Envelope, TheRigorousBoundHoldsBehindTheStore) {
+  for (const auto& [type, bound] :
+       {std::pair{DType::f32, 0x1p-24}, std::pair{DType::f16, 0x1p-24 + 0x1p-11}}) {
+    std::string manifest = softmax_manifest;
+    manifest.replace(manifest.find("\"f32\""), 5, fmt::format("\"{}\"", name_of(type)));
+    const SoftmaxOnFake fake([](FakeLaunch&) {}, manifest);
+    auto trial = run_trial(*fake.kernel, fake.make_case(1, 1, "zero()"));
+    ASSERT_TRUE(trial);
+    EXPECT_NEAR(rigorous_bounds(fake.kernel->op(), *trial, false)[0][0], bound, 0x1p-40);
+  }
+}
+
 TEST(Confirm, RedrawsKeepTheDistributionAndChangeTheSeed) {
   const SoftmaxOnFake fake(right_softmax);
   const Case test_case = fake.make_case(2, 64);
