@@ -18,16 +18,19 @@ struct Mean {
   // or the terms are subnormal.
   static constexpr const char* algorithms[] = {"divided", "by_reciprocal", "terms_scaled", "running",
                                                "running, weighted"};
+  enum { divided, by_reciprocal, terms_scaled, running, running_weighted };
 
   template <class Run> static void forward(Run& run) {
     run.lines(rows, [](auto& line) {
       const auto r = line.index(), n = line.size(cols);
       const auto row = [&](auto i) { return line.load(x, {r, i}); };
-      if (line.algorithm() == 0 || n == 0) return line.store(y, {r}, line.sum(n, row) / n);
+      const int algorithm = line.algorithm();
+      if (algorithm == divided || n == 0) return line.store(y, {r}, line.sum(n, row) / n);
+      if (algorithm == running) return line.store(y, {r}, moments(line, n, row, welford_by_updates).mean);
+      if (algorithm == running_weighted)
+        return line.store(y, {r}, moments(line, n, row, welford_weighted).mean);
       const auto inverse = line.number(1) / n;
-      if (line.algorithm() == 3) return line.store(y, {r}, moments(line, n, row, welford_by_updates).mean);
-      if (line.algorithm() == 4) return line.store(y, {r}, moments(line, n, row, welford_weighted).mean);
-      if (line.algorithm() == 1) return line.store(y, {r}, line.sum(n, row) * inverse);
+      if (algorithm == by_reciprocal) return line.store(y, {r}, line.sum(n, row) * inverse);
       line.store(y, {r}, line.sum(n, [&](auto i) { return row(i) * inverse; }));
     });
   }

@@ -13,8 +13,7 @@ namespace assay::cuda {
 struct PtxTraits {
   bool traps = false; // holds a trap instruction
   bool heap = false;  // allocates on the device
-  bool state =
-      false; // may write variables of its module, which keep what a launch leaves (compile/module_state.h)
+  bool state = false; // compile/module_state.h
 };
 PtxTraits traits_of(std::string_view ptx);
 
