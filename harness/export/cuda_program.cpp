@@ -185,13 +185,14 @@ class CudaProgram {
               "compute-sanitizer\\n\");\n";
     for (std::size_t i = 0; i < trial_.tensors.size(); ++i) {
       const TensorReport& report = trial_.tensors[i];
-      if (trial_.target[i].empty()) continue;
       out_ += fmt::format("  wrong += compare({}, {{", variable(report.name));
+      const bool whole = !trial_.target[i].empty();
       int on_line = 0;
-      for (const std::size_t k : furthest(i))
+      for (const std::size_t k : whole ? furthest(i) : unwritten(report))
         out_ += fmt::format("{}{{{}, {}, {}, {}}},", on_line++ % 2 == 0 ? "\n      " : " ", k,
                             number_text(comparable_golden(report.dtype, trial_.golden[i].value[k])),
-                            number_text(trial_.reference[i].value[k]), number_text(trial_.target[i][k]));
+                            number_text(trial_.reference[i].value[k]),
+                            number_text(whole ? trial_.target[i][k] : NAN));
       out_ += fmt::format("}}, {});\n", number_text(threshold(i)));
     }
     out_ +=
@@ -206,6 +207,15 @@ class CudaProgram {
       if (finding.signature.output == report.name && finding.signature.kind == Kind::gate)
         return finding.threshold;
     return gate.threshold;
+  }
+
+  // The element that no launch wrote; its buffer begins as NaN.
+  std::vector<std::size_t> unwritten(const TensorReport& report) const {
+    for (const Finding& finding : exported_.judgement.findings)
+      if (finding.signature.kind == Kind::unwritten && finding.signature.output == report.name &&
+          finding.element >= 0)
+        return {static_cast<std::size_t>(finding.element)};
+    return {};
   }
 
   // Elements that count, those furthest off where there are too many, ascending.

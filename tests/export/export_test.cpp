@@ -73,11 +73,21 @@ TEST_P(CudaProgram, IsBuiltByNvcc) {
     EXPECT_EQ(run.exit, 1) << run.out;
 }
 
-// Forward; backward with includes and scratch; strided inputs; PTX.
+// Forward; backward with includes and scratch; strided inputs; PTX; launched twice, and an element unwritten.
 INSTANTIATE_TEST_SUITE_P(Kernels, CudaProgram,
                          ::testing::Values("softmax_no_max", "rmsnorm_backward_missing_mean",
-                                           "rmsnorm_ignores_row_stride", "triton_gemm_tf32"),
+                                           "rmsnorm_ignores_row_stride", "triton_gemm_tf32",
+                                           "sum_counter_left_over"),
                          [](const auto& info) { return std::string(info.param); });
+
+TEST(CudaProgramText, LaunchesTwiceAndExpectsWhatWasNotWritten) {
+  const TemporaryFolder folder;
+  const std::string text = slurp(exported(first_case("sum_counter_left_over").string(), "cu", folder));
+  const std::size_t once = text.find("check(cudaLaunchKernel(");
+  ASSERT_NE(once, std::string::npos);
+  EXPECT_NE(text.find("check(cudaLaunchKernel(", once + 1), std::string::npos);
+  EXPECT_THAT(text, HasSubstr("compare(buffer_y, {\n      {0, 0, 0, NAN},}, 0);"));
+}
 
 // --- npz ---
 
