@@ -20,7 +20,8 @@ struct ExportArguments {
 // What to do with the file, one line.
 std::string advice(const std::string& format, const std::string& file, bool is_ptx) {
   if (format == "cu")
-    return fmt::format("nvcc -std=c++17{} -o reproducer {} && ./reproducer", is_ptx ? " -lcuda" : "", file);
+    return fmt::format("nvcc -std=c++17 -lineinfo{} -o reproducer {} && ./reproducer",
+                       is_ptx ? " -lcuda" : "", file);
   if (format == "py") return fmt::format("python3 {}", file);
   return fmt::format("python3 -c \"import numpy; print(dict(numpy.load('{}')))\"", file);
 }
@@ -28,7 +29,8 @@ std::string advice(const std::string& format, const std::string& file, bool is_p
 Outcome run_export(const ExportArguments& arguments) {
   ASSAY_TRY(const Case test_case, load_case(arguments.case_file));
   ASSAY_TRY(const auto manifest, find_manifest(test_case, arguments.case_file));
-  ASSAY_TRY_VOID(arguments.out.empty() ? check_output_folder(".") : check_output_file(arguments.out));
+  const std::string own = "." + arguments.format;
+  ASSAY_TRY_VOID(arguments.out.empty() ? check_output_folder(".") : check_output_file(arguments.out, own));
   ASSAY_TRY(const auto device, open_device(arguments.device.empty() ? default_device() : arguments.device));
   ASSAY_TRY(const auto kernel, Kernel::load(manifest, *device));
   ASSAY_TRY(const Judgement judgement, judge(*kernel, test_case, {.mode = JudgeMode::on_this_input}));
@@ -39,7 +41,9 @@ Outcome run_export(const ExportArguments& arguments) {
   const std::string name =
       judgement.findings.empty() ? kernel->manifest().name : to_string(judgement.findings.front().signature);
   const std::string file = arguments.out.empty() ? name + "." + arguments.format : arguments.out;
-  ASSAY_TRY_VOID(check_output_file(file));
+  ASSAY_TRY_VOID(check_output_file(file, own));
+  if (std::error_code ec; std::filesystem::equivalent(file, kernel->manifest().source, ec))
+    return user_error(Place{file}, "is the kernel's own source: give another file to write");
   ASSAY_TRY_VOID(write_output(file, bytes));
   fmt::print("{}\n{}\n", title_of(exported),
              advice(arguments.format, file, kernel->manifest().source.extension() == ".ptx"));

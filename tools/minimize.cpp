@@ -35,7 +35,7 @@ Finding chosen_finding(const Case& test_case, const Judgement& judgement) {
 Outcome run_minimize(const MinimizeArguments& arguments) {
   ASSAY_TRY(const Case test_case, load_case(arguments.case_file));
   ASSAY_TRY(const auto manifest, find_manifest(test_case, arguments.case_file));
-  ASSAY_TRY_VOID(check_output_file(arguments.out));
+  ASSAY_TRY_VOID(check_output_file(arguments.out, ".case"));
   ASSAY_TRY(const auto device, open_device(arguments.device.empty() ? default_device() : arguments.device));
   ASSAY_TRY(const auto kernel, Kernel::load(manifest, *device));
   ASSAY_TRY(const Judgement judgement, judge(*kernel, test_case, {.mode = JudgeMode::on_this_input}));

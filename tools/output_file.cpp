@@ -2,6 +2,7 @@
 
 #include "harness/base/files.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -12,6 +13,10 @@ namespace assay {
 namespace fs = std::filesystem;
 
 namespace {
+
+// Of what people write and kernels are made of.
+constexpr std::string_view inputs[] = {".case", ".toml", ".cu",  ".cuh", ".h",
+                                       ".hpp",  ".cpp",  ".ptx", ".mlir"};
 
 // The folder that a path lies in: "." of "a" and of "a/".
 fs::path parent_of(const fs::path& path) {
@@ -33,7 +38,7 @@ Result<void> check_parent(const fs::path& path, const fs::path& folder) {
 
 } // namespace
 
-Result<void> check_output_file(const fs::path& file) {
+Result<void> check_output_file(const fs::path& file, std::string_view own) {
   if (file.empty()) return {};
   std::error_code ec;
   const fs::file_status status = fs::status(file, ec);
@@ -43,6 +48,9 @@ Result<void> check_output_file(const fs::path& file) {
     if (::access(file.c_str(), W_OK) == 0) return {};
     return user_error(Place{file.string()}, "cannot be written: {}", std::strerror(errno));
   }
+  const std::string extension = file.extension().string();
+  if (fs::exists(status) && extension != own && std::ranges::find(inputs, extension) != std::end(inputs))
+    return user_error(Place{file.string()}, "is there, and no result: give another file to write");
   const fs::path written = fs::is_symlink(file, ec) ? fs::weakly_canonical(file, ec) : file;
   return check_parent(file, parent_of(written));
 }

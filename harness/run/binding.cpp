@@ -70,6 +70,9 @@ Result<void> bind_params(const Manifest& manifest, const OpInfo& op, Binding& bi
         if (!param.choices.empty() && std::ranges::find(param.choices, value) == param.choices.end())
           return user_error(text.place, "parameter '{}' is one of {}, not {}", text.name,
                             fmt::join(param.choices, ", "), value);
+        if (!std::isfinite(round_param(param, value)))
+          return user_error(text.place, "parameter '{}' is a float of 32 bits, too small for {}", text.name,
+                            value);
         spec.values.push_back(round_param(param, value));
       }
     }

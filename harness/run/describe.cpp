@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -22,6 +23,11 @@ std::string element_text(const std::string& tensor, std::span<const std::int64_t
 
 std::string value_text(double value) {
   return std::isnan(value) ? "nan" : fmt::format("{:.7g}", value); // a NaN's sign says nothing
+}
+
+std::string printable(std::string text) {
+  std::ranges::replace_if(text, [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; }, '?');
+  return text;
 }
 
 } // namespace assay

@@ -2,6 +2,7 @@
 
 #include "harness/base/hash.h"
 #include "harness/run/describe.h"
+#include "harness/run/execute.h"
 #include "harness/run/rms_limit.h"
 
 #include <algorithm>
@@ -87,6 +88,7 @@ class Judge {
     finding.signature = violation.signature;
     finding.test_case = test_case;
     finding.message = violation.message;
+    if (runs_twice(trial.plan, test_case.schedule_seed)) finding.message += ", on the second launch";
     finding.ratio = violation.ratio;
     finding.element = violation.element;
     if (violation.report < trial.tensors.size()) finding.tensor = trial.tensors[violation.report];

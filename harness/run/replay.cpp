@@ -106,17 +106,18 @@ void decide(ReplayOutcome& outcome, const Expectation& expect) {
   for (const Finding& finding : judgement.findings)
     if (is_expected(finding.signature, expect.signature)) {
       outcome.status = ReplayStatus::passed;
-      outcome.why = fmt::format("fails as expected, {}: {}", expect.signature, finding.message);
+      outcome.why = fmt::format("fails as expected, {}: {}", printable(expect.signature), finding.message);
       return;
     }
   if (judgement.findings.empty()) {
     outcome.status = ReplayStatus::fixed;
     outcome.why = fmt::format("fixed: {} is expected, but the kernel passes; update the case's expect",
-                              expect.signature);
+                              printable(expect.signature));
     return;
   }
   outcome.status = ReplayStatus::failed;
-  outcome.why = fmt::format("{} is expected, but it fails with {}", expect.signature, first_of(judgement));
+  outcome.why =
+      fmt::format("{} is expected, but it fails with {}", printable(expect.signature), first_of(judgement));
 }
 
 } // namespace

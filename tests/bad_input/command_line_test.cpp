@@ -168,6 +168,44 @@ TEST(Outputs, TwoResultsInOneFileAreRefused) {
   EXPECT_FALSE(fs::exists(file));
 }
 
+TEST(Outputs, NoCaseManifestOrSourceIsWrittenOver) {
+  const TemporaryFolder folder;
+  const std::string a_case = folder.write("a.case", slurp(no_max)), manifest = folder.write("k.toml", "x"),
+                    source = folder.write("k.cu", "x");
+  const auto refused = [](const Words& words) {
+    expect_refused(run_assay(words), {words.back(), "no result"});
+  };
+  for (const std::string& file : {a_case, manifest, source}) {
+    refused({"replay", a_case, "--junit", file});
+    refused({"verify", softmax, "--json", file});
+    refused({"triage", "corpus/softmax_no_max", "--html", file});
+    refused({"export", a_case, "--format", "npz", "--out", file});
+  }
+  refused({"minimize", a_case, "--out", manifest});
+  EXPECT_EQ(slurp(a_case), slurp(no_max));
+  EXPECT_EQ(slurp(manifest) + slurp(source), "xx");
+  EXPECT_EQ(run_assay({"export", a_case, "--format", "cu", "--out", source}).exit, 0);
+  EXPECT_NE(slurp(source), "x") << "an export of before";
+}
+
+TEST(Replay, WritesNothingThatATerminalObeys) {
+  const TemporaryFolder folder;
+  std::string text = slurp(no_max);
+  text.replace(text.find("expect = "), std::string("expect = ").size(), "expect = fail \x1b[31m");
+  const ProgramRun run = run_assay({"replay", folder.write("a.case", text)});
+  EXPECT_EQ(run.exit, 1) << run.err;
+  EXPECT_THAT(run.out, ::testing::HasSubstr("?[31m"));
+  EXPECT_THAT(run.out, ::testing::Not(::testing::HasSubstr("\x1b")));
+}
+
+TEST(Manifest, AParameterThatIsInfiniteInItsTypeIsRefused) {
+  const TemporaryFolder folder;
+  folder.write("rmsnorm.cu", slurp("kernels/rmsnorm/rmsnorm.cu"));
+  const std::string manifest =
+      folder.write("kernel.toml", slurp("kernels/rmsnorm/kernel.toml") + "\n[params]\neps = 1e300\n");
+  expect_refused(run_assay({"verify", manifest}), {manifest + ":", "'eps'", "1e+300"});
+}
+
 TEST(Outputs, AFolderToWriteIntoIsMadeAndToldOf) {
   const TemporaryFolder folder;
   const ProgramRun run = run_assay({"corpus", "add", no_max, "--corpus", folder / "mine"});
