@@ -56,26 +56,38 @@ std::vector<OrderChoice> orders_of(const OpInfo& op, const Manifest& manifest, c
   return orders;
 }
 
+// In the k-th of the orders, which come round.
+Instrument in_order(Instrument instrument, const std::vector<OrderChoice>& orders, std::size_t k) {
+  instrument.order = orders[k % orders.size()].order;
+  instrument.width = orders[k % orders.size()].width;
+  return instrument;
+}
+
+// The algorithms in turn, each in another order.
+std::vector<Instrument> noise_draws(const std::vector<OrderChoice>& orders, int algorithms,
+                                    int draws_an_algorithm) {
+  std::vector<Instrument> instruments;
+  for (int draw = 0; draw < std::max(envelope_noise_draws, draws_an_algorithm * algorithms); ++draw) {
+    Instrument noise;
+    noise.number = Number::noise;
+    noise.algorithm = draw % algorithms;
+    noise.seed = static_cast<std::uint64_t>(draw) + 1;
+    instruments.push_back(in_order(noise, orders, static_cast<std::size_t>(draw)));
+  }
+  return instruments;
+}
+
 } // namespace
 
 std::vector<Instrument> envelope_instruments(const OpInfo& op, const Manifest& manifest, const Plan& plan,
                                              Approximations approximate) {
   const std::vector<OrderChoice> orders = orders_of(op, manifest, plan);
   const int algorithms = algorithms_of(op, plan);
-  const auto with_order = [&](Instrument instrument, std::size_t k) {
-    instrument.order = orders[k % orders.size()].order;
-    instrument.width = orders[k % orders.size()].width;
-    return instrument;
+  const auto with_order = [&](const Instrument& instrument, std::size_t k) {
+    return in_order(instrument, orders, k);
   };
 
-  std::vector<Instrument> instruments;
-  for (int draw = 0; draw < std::max(envelope_noise_draws, noise_draws_an_algorithm * algorithms); ++draw) {
-    Instrument noise;
-    noise.number = Number::noise;
-    noise.algorithm = draw % algorithms;
-    noise.seed = static_cast<std::uint64_t>(draw) + 1;
-    instruments.push_back(with_order(noise, static_cast<std::size_t>(draw)));
-  }
+  std::vector<Instrument> instruments = noise_draws(orders, algorithms, noise_draws_an_algorithm);
   std::vector<Instrument> functions;
   for (const Functions direction : {Functions::all_up, Functions::all_down}) {
     Instrument all;
@@ -120,20 +132,9 @@ std::vector<Instrument> envelope_instruments(const OpInfo& op, const Manifest& m
 
 std::vector<Instrument> moving_instruments(const OpInfo& op, const Manifest& manifest, const Plan& plan) {
   if (op.elementwise && plan.pass == Pass::forward) return {};
-  const std::vector<OrderChoice> orders = orders_of(op, manifest, plan);
-  const int algorithms = algorithms_of(op, plan);
-  std::vector<Instrument> instruments;
-  for (int draw = 0; draw < std::max(envelope_noise_draws, moving_draws_an_algorithm * algorithms); ++draw) {
-    const OrderChoice& order = orders[static_cast<std::size_t>(draw) % orders.size()];
-    Instrument noise;
-    noise.number = Number::noise;
-    noise.moves_exact = true;
-    noise.order = order.order;
-    noise.width = order.width;
-    noise.algorithm = draw % algorithms;
-    noise.seed = static_cast<std::uint64_t>(draw) + 1;
-    instruments.push_back(noise);
-  }
+  std::vector<Instrument> instruments =
+      noise_draws(orders_of(op, manifest, plan), algorithms_of(op, plan), moving_draws_an_algorithm);
+  for (Instrument& instrument : instruments) instrument.moves_exact = true;
   return instruments;
 }
 

@@ -31,7 +31,7 @@ std::vector<Instrument> envelope_instruments(const OpInfo& op, const Manifest& m
 // 8 stochastic roundings, 2 at least by each algorithm, that move exact results, too: what a row of equal
 // elements, say, makes exact in every evaluation above other legal forms round, and they are not to be
 // accused of it. They are nobody's likely errors, so that neither a bias nor a growth of errors is measured
-// by them. None for operators without a reduction.
+// by them. None where outputs are judged by their distance in representable values.
 std::vector<Instrument> moving_instruments(const OpInfo& op, const Manifest& manifest, const Plan& plan);
 
 class Envelope {

@@ -91,7 +91,7 @@ Result<const Kernel::Loaded*> Kernel::program(DType dtype, const std::vector<std
   }
   ASSAY_TRY(loaded.program, device_->load(ptx));
   ASSAY_TRY_VOID(check_arguments(loaded, names));
-  loaded.keeps_state = ::assay::keeps_state(ptx.text);
+  loaded.keeps_state = keeps_state(ptx.text);
   has_atomics_ = has_atomics_ || uses_atomics(ptx.text);
   approximates_ |= fast_functions(ptx.text, manifest_.options);
   return &programs_.emplace(key, std::move(loaded)).first->second;

@@ -103,21 +103,21 @@ void decide(ReplayOutcome& outcome, const Expectation& expect) {
     outcome.why = judgement.findings.empty() ? "nothing wrong" : first_of(judgement);
     return;
   }
+  const std::string expected = printable(expect.signature);
   for (const Finding& finding : judgement.findings)
     if (is_expected(finding.signature, expect.signature)) {
       outcome.status = ReplayStatus::passed;
-      outcome.why = fmt::format("fails as expected, {}: {}", printable(expect.signature), finding.message);
+      outcome.why = fmt::format("fails as expected, {}: {}", expected, finding.message);
       return;
     }
   if (judgement.findings.empty()) {
     outcome.status = ReplayStatus::fixed;
-    outcome.why = fmt::format("fixed: {} is expected, but the kernel passes; update the case's expect",
-                              printable(expect.signature));
+    outcome.why =
+        fmt::format("fixed: {} is expected, but the kernel passes; update the case's expect", expected);
     return;
   }
   outcome.status = ReplayStatus::failed;
-  outcome.why =
-      fmt::format("{} is expected, but it fails with {}", printable(expect.signature), first_of(judgement));
+  outcome.why = fmt::format("{} is expected, but it fails with {}", expected, first_of(judgement));
 }
 
 } // namespace
