@@ -67,6 +67,18 @@ ASSAY_ANYWHERE std::uint64_t storage_bits(const StorageRule& type, double x) {
   return sign | code;
 }
 
+// storage_value(storage_bits(x)) of a floating type, but for the sign of zero: x at most type.largest in
+// magnitude, precision at most 50. Added to and taken away again, a number whose last digit is the type's
+// rounds x to it.
+ASSAY_ANYWHERE double rounded_in_range(const StorageRule& type, double x) {
+  const int own = static_cast<int>(__builtin_bit_cast(std::uint64_t, x) >> 52 & 0x7ff);
+  const int least = 1 - type.bias + 1023; // of the normal numbers
+  const int exponent = (own < least ? least : own) - type.precision + 1 + 52;
+  const double rounder =
+      __builtin_bit_cast(double, (static_cast<std::uint64_t>(exponent) << 52) + (std::uint64_t{1} << 51));
+  return (x + rounder) - rounder;
+}
+
 ASSAY_ANYWHERE double storage_value(const StorageRule& type, std::uint64_t bits) {
   const int width = 8 * type.bytes;
   if (!type.floating) {

@@ -72,6 +72,21 @@ std::int64_t lines_of(const OpInfo& op, const TensorSlot& slot) {
   return slot.count / std::max(slot.shape[slot.rank - 1], 1);
 }
 
+// The last axes of the tensors with half as many elements as the largest, or more: what lies along them is
+// read side by side by threads that walk across. (A small tensor's [rows] beside [rows, cols] says nothing.)
+std::uint32_t inner_dims(const OpInfo& op, const Plan& plan, std::span<const TensorSlot> slots) {
+  std::int32_t most = 0;
+  for (const TensorSlot& slot : slots) most = std::max(most, slot.count);
+  std::uint32_t inner = 0;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const std::vector<std::string>& shape = plan.tensors[i].info->shape;
+    if (shape.empty() || slots[i].count < most / 2) continue;
+    for (std::size_t d = 0; d < op.dims.size(); ++d)
+      if (shape.back() == op.dims[d].name) inner |= 1u << d;
+  }
+  return inner;
+}
+
 } // namespace
 
 Result<CasePlan> case_plan(const OpInfo& op, const Plan& plan, const Tolerance& tolerance,
@@ -94,13 +109,9 @@ Result<CasePlan> case_plan(const OpInfo& op, const Plan& plan, const Tolerance& 
     const PlannedTensor& tensor = plan.tensors[i];
     ASSAY_TRY(TensorSlot slot, tensor_slot(op, tensor, offsets[i]));
     for (const std::int64_t size : tensor.shape) longest = std::max(longest, size);
-    for (std::size_t d = 0; d < op.dims.size(); ++d)
-      if (!tensor.shape.empty() && tensor.info->shape.back() == op.dims[d].name) result.inner_dims |= 1u << d;
     if (tensor.tested) {
       if (result.output_count == screen::max_outputs) return too_much(op, "many outputs");
       slot.output = static_cast<std::int8_t>(result.output_count++);
-      slot.exact = op.exact || !is_float(tensor.dtype);
-      slot.judges_ulps = op.elementwise && plan.pass == Pass::forward && !slot.exact;
       slot.ulp_limit = ulp_limit(tolerance, tensor.dtype, op);
       if (tolerance.flush_subnormals && tensor.dtype != DType::f64)
         slot.flush_floor = 0x1p-126 * flushed_terms(op, plan, tensor);
@@ -108,6 +119,7 @@ Result<CasePlan> case_plan(const OpInfo& op, const Plan& plan, const Tolerance& 
     }
     result.tensors[i] = slot;
   }
+  result.inner_dims = inner_dims(op, plan, std::span(result.tensors, plan.tensors.size()));
   if (longest > longest_axis) return too_much(op, "long an axis");
   result.longest = static_cast<std::int32_t>(longest);
   result.most_lines = static_cast<std::int32_t>(std::min(lines, most_elements));
@@ -126,7 +138,7 @@ JudgeNeeds judge_needs(const CasePlan& plan, std::uint32_t threads) {
   std::uint64_t bytes = 4096;
   for (const TensorSlot& slot : std::span(plan.tensors, static_cast<std::size_t>(plan.tensor_count))) {
     if (slot.output < 0) continue;
-    const std::uint64_t size = std::max<std::uint64_t>(size_of(static_cast<DType>(slot.dtype)), 4);
+    const std::uint64_t own = size_of(static_cast<DType>(slot.dtype)), size = own == 1 ? 4 : own;
     bytes += static_cast<std::uint64_t>(slot.count) * size + padding; // its reference
   }
   bytes += static_cast<std::uint64_t>(plan.most_lines) * line_record *

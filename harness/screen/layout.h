@@ -33,8 +33,6 @@ struct TensorSlot {
   std::int8_t output = -1; // its place in CasePlan::outputs and Record::outputs, or -1: not tested
 
   // By which the tested output is judged.
-  bool exact = false;       // equal to G, or to the alternative of an integer beside a tie
-  bool judges_ulps = false; // method: section 6
   double ulp_limit = 0;
   double flush_floor = 0; // 2^-126 for each flushed term, where the manifest declares flushing; else 0
 };
@@ -49,7 +47,8 @@ struct CasePlan {
   // |golden - truth| <= golden_unit * magnitude (device/lean_golden.h), for sums of at most `longest` terms.
   double golden_unit = 0;
   std::int32_t longest = 0;     // axis of any tensor, at least 1
-  std::uint32_t inner_dims = 0; // a bit for each dim that is a tensor's last axis: its lines lie side by side
+  std::uint32_t inner_dims = 0; // a bit for each dim that is a large tensor's last axis: its lines lie side
+                                // by side
   std::int32_t line_scratch = 0; // Numbers a line may take for itself; 0: the formula takes none
   std::int32_t most_lines = 1;   // of all stages, by an estimate: how many records the scratch has room for
   std::int32_t tensor_count = 0;

@@ -27,8 +27,8 @@ namespace assay {
 
 struct ScreenOptions {
   std::filesystem::path cache_dir = default_cache_dir();
-  std::uint64_t wave_bytes = std::uint64_t{5} << 29; // of the device; a few waves are under way at once
-  std::uint32_t wave_cases = 128;       // the graph of a wave is soon made, and a few waves fill a GPU
+  std::uint64_t wave_bytes = std::uint64_t{1} << 32; // of the device; a few waves are under way at once
+  std::uint32_t wave_cases = 192;       // the graph of a wave is soon made, and a few waves fill a GPU
   std::uint32_t large_wave_cases = 264; // where one case keeps many threads busy: two a multiprocessor
   bool ahead = false; // programs are compiled by a child of this process while ready() says no
 };

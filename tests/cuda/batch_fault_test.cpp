@@ -166,10 +166,10 @@ TEST_F(BatchFault, AWaveThatIsTooLarge) {
   Batch batch = sums(4);
   batch.slot_bytes = 10 * mebi;
   EXPECT_EQ(refusal(batch), "the GPU has no room for a wave of 4 cases (40 MiB)");
-  batch.slot_bytes = 2048 * mebi;
-  EXPECT_THAT(refusal(batch), HasSubstr("a wave of 4 cases needs 8192 MiB of the GPU (at most 8192 MiB)"));
+  batch.slot_bytes = 4096 * mebi;
+  EXPECT_THAT(refusal(batch), HasSubstr("a wave of 4 cases needs 16384 MiB of the GPU (at most 13312 MiB)"));
   batch.slot_bytes = std::size_t{1} << 63;
-  EXPECT_THAT(refusal(batch), HasSubstr("at most 8192 MiB"));
+  EXPECT_THAT(refusal(batch), HasSubstr("at most 13312 MiB"));
   batch.slot_bytes = 3 * mebi; // for one lane, not for two
   batch.steps[0].args[2].bits = 3 * mebi;
   batch.steps.pop_back();

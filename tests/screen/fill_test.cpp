@@ -162,6 +162,8 @@ TEST(ScreenFill, storage_bits_are_those_of_the_formats) {
       const std::uint64_t wanted = to_bits(type, number);
       ASSERT_EQ(storage_bits(rule, number), wanted) << name_of(type) << " " << number;
       if (number == number) ASSERT_EQ(storage_value(rule, wanted), from_bits(type, wanted)) << name_of(type);
+      if (is_float(type) && type != DType::f64 && std::fabs(number) <= rule.largest)
+        ASSERT_EQ(rounded_in_range(rule, number), from_bits(type, wanted)) << name_of(type) << " " << number;
     }
   }
 }

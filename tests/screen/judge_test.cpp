@@ -238,6 +238,21 @@ TEST(JudgingSource, SaysTheSameWithoutKeptGoldens) {
   EXPECT_EQ(std::memcmp(with.data(), without.data(), with.size() * sizeof(screen::Record)), 0);
 }
 
+// By whose bits the judge gives a line to one thread, whose neighbours then read side by side.
+TEST(CasePlan, InnerDimsAreTheLastAxesOfLargeTensors) {
+  const auto inner = [](std::string_view name, std::vector<std::int64_t> dims) {
+    const Op& op = *find_op(name);
+    const Judged judged(op, Pass::forward, DType::bf16, std::move(dims), {}, false);
+    const std::vector<std::uint64_t> offsets(op.info().tensors.size());
+    const auto plan = case_plan(op.info(), judged.run_plan(), {}, offsets, PtxSource{});
+    EXPECT_TRUE(plan.has_value());
+    return plan ? plan->inner_dims : 0;
+  };
+  EXPECT_EQ(inner("offset_rmsnorm", {256, 320}), 0b10U); // cols; rstd has the rows alone
+  EXPECT_EQ(inner("softmax", {256, 320}), 0b10U);
+  EXPECT_EQ(inner("transpose", {256, 320}), 0b11U);
+}
+
 TEST(JudgingSource, TakesAUsersOwnHeaderFromItsFolder) {
   for (const Pass pass : {Pass::forward, Pass::backward}) {
     const auto program = judging_source({"kernels/bias_gelu_residual/bias_gelu_residual.h", pass, DType::f32},

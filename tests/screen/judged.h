@@ -59,6 +59,7 @@ class Judged {
   HostVerdict by_host(std::size_t k, const ScreenVerdict* with = nullptr) const;
   // All targets in one launch; threads: of a block, 0 as judge_needs() chooses.
   std::vector<ScreenVerdict> by_screen(const PtxSource& program, std::uint32_t threads = 0);
+  const Plan& run_plan() const { return run_plan_; }
   const screen::CasePlan& plan() const { return plan_; } // of the last by_screen()
 
  private:

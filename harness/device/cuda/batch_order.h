@@ -15,7 +15,7 @@ namespace assay::cuda {
 
 inline constexpr std::size_t batch_alignment = 256;
 // Of the GPU, for all lanes of a batch together.
-inline constexpr std::size_t batch_memory = std::size_t{8} << 30;
+inline constexpr std::size_t batch_memory = std::size_t{13} << 30;
 
 struct OrderedStep {
   BatchStep::Over over = BatchStep::Over::each;

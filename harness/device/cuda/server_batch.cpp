@@ -89,7 +89,7 @@ Reply BatchRunner::reserve() {
     if (bytes > capacity_) {
       if (capacity_ > 0) driver_.release(memory_base_);
       capacity_ = 0;
-      const std::size_t rounded = std::max(std::bit_ceil(bytes), smallest_memory);
+      const std::size_t rounded = std::clamp(std::bit_ceil(bytes), smallest_memory, batch_memory);
       if (status = driver_.allocate(&memory_base_, rounded); status != success) continue;
       capacity_ = rounded;
     }

@@ -76,9 +76,12 @@ template <DType type, bool read_only = true> double value_at(const unsigned char
   if constexpr (type == DType::u8) return *place;
 }
 
-// Elements that follow are on their way into the L2 before their turn comes.
-inline void fetch_ahead(const unsigned char* place) {
-  asm volatile("prefetch.global.L2 [%0];" : : "l"(place + 1024));
+// Elements that follow are on their way into the L2 before their turn comes. One of the threads that read a
+// cache line asks for it: a GPU takes such requests thread by thread.
+template <int element_bytes> void fetch_ahead(const unsigned char* place) {
+  constexpr std::uint64_t cache_line = 128;
+  if (reinterpret_cast<std::uint64_t>(place) % cache_line < element_bytes)
+    asm volatile("prefetch.global.L2 [%0];" : : "l"(place + 1024));
 }
 
 // x rounded to the type, nearest even, as a double.

@@ -41,7 +41,7 @@ template <DType type> bool bias_is_judged() {
 }
 
 // Joins the element to its line and its output; returns why it is not plainly right.
-template <DType type, class Value>
+template <DType type, bool judges_ulps, class Value>
 __forceinline__ std::uint32_t join_element(const TensorSlot& slot, double golden_unit, Value golden,
                                            double magnitude, double r, double t, Maxima& line,
                                            OutputErrors& output) {
@@ -72,7 +72,7 @@ __forceinline__ std::uint32_t join_element(const TensorSlot& slot, double golden
   line.differs |= t != r;
 
   std::uint32_t reasons = 0;
-  if (slot.judges_ulps && t != r) { // with r there is nothing to accuse
+  if (judges_ulps && t != r) { // with r there is nothing to accuse
     const std::int64_t rank = rank_of<type>(rounded);
     std::int64_t distance = rank_of<type>(t) - rank, legal = rank_of<type>(r) - rank;
     distance = distance < 0 ? -distance : distance;

@@ -37,12 +37,19 @@ __device__ inline void paint(unsigned char* slot, std::uint64_t begin, std::uint
     slot[at] = static_cast<unsigned char>(at & 1 ? pattern >> 8 : pattern);
 }
 
-// A line whose every element depends on the sum of those before it. A warp a line: its lanes draw 32 elements
-// at once, and each follows the sum through all of them.
+// A line in which every fourth element or so depends on the sum of those before it. A warp a line: its lanes
+// draw 32 elements at once, and each follows the sum through all of them.
 __device__ inline void cancelling_sum(const FillTensor& tensor, ElementContext& context, double stddev,
                                       std::int64_t line, unsigned char* slot) {
   constexpr unsigned all = 0xffffffff;
   const auto lane = static_cast<int>(threadIdx.x % 32);
+  const StorageRule& type = tensor.storage;
+  const double largest = context.largest;
+  const bool rounds = type.floating && type.precision < 53;
+  const auto clamped = [&](double value) {
+    return value < -largest ? -largest : largest < value ? largest : value;
+  };
+  const auto rounded = [&](double value) { return rounds ? rounded_in_range(type, value) : value; };
   double sum = 0;
   for (std::int64_t first = 0; first < tensor.line_length; first += 32) {
     const std::int64_t index = line * tensor.line_length + first + lane;
@@ -50,17 +57,22 @@ __device__ inline void cancelling_sum(const FillTensor& tensor, ElementContext& 
     const int count = left < 32 ? static_cast<int>(left) : 32;
     const auto counter = static_cast<std::uint64_t>(index);
     const double drawn = stddev * element::normal(element_word(context.seed, counter));
-    const int cancels = (philox(context.seed, counter, second_stream).word[0] & 3) == 0;
-    std::uint64_t own = 0;
+    const bool cancels = (philox(context.seed, counter, second_stream).word[0] & 3) == 0;
+    const unsigned cancelling = __ballot_sync(all, cancels);
+    double own = clamped(drawn);
+    const double known = cancels ? drawn * 0x1p-10 : rounded(own); // before the sum is
+#pragma unroll 4
     for (int k = 0; k < count; ++k) {
-      double value = __shfl_sync(all, drawn, k);
-      if (__shfl_sync(all, cancels, k) != 0) value = value * 0x1p-10 - sum;
-      value = value < -context.largest ? -context.largest : context.largest < value ? context.largest : value;
-      const std::uint64_t bits = stored(DistributionKind::cancelling_sum, tensor, value);
-      sum += storage_value(tensor.storage, bits);
-      if (k == lane) own = bits;
+      double next = __shfl_sync(all, known, k);
+      if ((cancelling >> k & 1) != 0) {
+        const double value = clamped(next - sum);
+        if (k == lane) own = value;
+        next = rounded(value);
+      }
+      sum += next;
     }
-    if (lane < count) put(slot + place_of(tensor, index), tensor.storage.bytes, own);
+    if (lane < count)
+      put(slot + place_of(tensor, index), type.bytes, stored(DistributionKind::cancelling_sum, tensor, own));
   }
 }
 
@@ -111,17 +123,22 @@ __device__ inline void elements(const FillTensor& tensor, const FillInput& input
     const PhiloxBlock words = philox(input.seed, static_cast<std::uint64_t>(quad), element_stream);
     double z[4] = {0, 0, 0, 0};
     if (draws) normals(words, z, tails[threadIdx.x / 32]);
+    const std::int64_t first = (quad >> 3 << 5) + (quad & 7);
+    std::uint32_t line = static_cast<std::uint32_t>(first) / length;
+    std::uint32_t place = static_cast<std::uint32_t>(first) - line * length;
+    const FillDistribution* distribution = &of_line(input, line);
 #pragma unroll 1
-    for (int k = 0; k < 4; ++k) {
-      const std::int64_t index = (quad >> 3 << 5) + (quad & 7) + 8 * k;
+    for (int k = 0; k < 4; ++k, place += 8) {
+      const std::int64_t index = first + 8 * k;
       if (index >= tensor.count) break;
-      const std::uint32_t line = static_cast<std::uint32_t>(index) / length;
-      const ElementPlace at{static_cast<std::uint64_t>(index), line,
-                            static_cast<std::int64_t>(static_cast<std::uint32_t>(index) - line * length)};
-      const FillDistribution& distribution = of_line(input, line);
-      if (distribution.kind == DistributionKind::cancelling_sum) continue;
-      const double value = raw_value(distribution, tensor, context, at, words.word[k], z[k]);
-      put(slot + place_of(tensor, index), tensor.storage.bytes, stored(distribution.kind, tensor, value));
+      if (place >= length) {
+        line += place / length, place %= length;
+        distribution = &of_line(input, line);
+      }
+      if (distribution->kind == DistributionKind::cancelling_sum) continue;
+      const ElementPlace at{static_cast<std::uint64_t>(index), line, place};
+      const double value = raw_value(*distribution, tensor, context, at, words.word[k], z[k]);
+      put(slot + place_of(tensor, index), tensor.storage.bytes, stored(distribution->kind, tensor, value));
     }
   }
 }
@@ -131,6 +148,23 @@ __device__ inline bool any_is(const FillInput& input, DistributionKind a, Distri
   for (int i = 0; i < input.patches; ++i)
     any = any || input.patch[i].distribution.kind == a || input.patch[i].distribution.kind == b;
   return any;
+}
+
+// The lines of all tensors, dealt out to the warps of the slot.
+__device__ inline void cancelling_sums(const FillPlan& plan, const FillInput* inputs, unsigned char* slot,
+                                       const Part& part) {
+  constexpr auto kind = DistributionKind::cancelling_sum;
+  std::int64_t line = part.first / 32;
+  for (int t = 0; t < plan.tensors; ++t) {
+    const FillTensor& tensor = plan.tensor[t];
+    const FillInput& input = inputs[t];
+    if (!any_is(input, kind, kind)) continue;
+    ElementContext context = context_of(tensor, input.seed);
+    for (; line < tensor.lines; line += part.step / 32)
+      if (const FillDistribution& distribution = of_line(input, line); distribution.kind == kind)
+        cancelling_sum(tensor, context, distribution.p[0], line, slot);
+    line -= tensor.lines;
+  }
 }
 
 // Of a float of at most 32 bits: ordered as the numbers are, -0 below +0.
@@ -270,18 +304,8 @@ extern "C" __global__ void __launch_bounds__(most_fill_threads, 3)
   unsigned char* slot = slots + blockIdx.x * slot_bytes;
   const FillInput* inputs = given + fill::case_of_slot(cases) * plan->tensors;
   const fill::Part part = fill::part_of_slot();
-  for (int t = 0; t < plan->tensors; ++t) {
-    const FillTensor& tensor = plan->tensor[t];
-    const FillInput& input = inputs[t];
-    fill::elements(tensor, input, slot, part);
-    constexpr auto sums = DistributionKind::cancelling_sum;
-    if (!fill::any_is(input, sums, sums)) continue;
-    ElementContext context = fill::context_of(tensor, input.seed);
-    for (std::int64_t line = part.first / 32; line < tensor.lines; line += part.step / 32) {
-      const FillDistribution& distribution = fill::of_line(input, line);
-      if (distribution.kind == sums) fill::cancelling_sum(tensor, context, distribution.p[0], line, slot);
-    }
-  }
+  for (int t = 0; t < plan->tensors; ++t) fill::elements(plan->tensor[t], inputs[t], slot, part);
+  fill::cancelling_sums(*plan, inputs, slot, part);
 }
 
 // What needs whole lines, or comes last: sorting, single elements, rows too small to quantize. Dynamic shared

@@ -103,6 +103,21 @@ __device__ inline double raw_value(const FillDistribution& distribution, const F
   }
 }
 
+// storage_bits, by the GPU's own conversions where it has them. A float on the way to 16 bits is rounded to
+// odd, so that the second rounding is the only one (device/bits.h).
+__device__ inline std::uint64_t narrowed(const StorageRule& type, double x) {
+  if (!type.floating || type.bytes == 1 || type.bytes == 8 || x != x) return storage_bits(type, x);
+  if (type.bytes == 4) return __float_as_uint(__double2float_rn(x));
+  const float cut = __double2float_rz(x);
+  const float odd = cut == x ? cut : __uint_as_float(__float_as_uint(cut) | 1);
+  std::uint16_t bits;
+  if (type.precision == 11)
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(odd));
+  else
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(odd));
+  return bits;
+}
+
 // In the storage type.
 __device__ inline std::uint64_t stored(DistributionKind kind, const FillTensor& tensor, double value) {
   const StorageRule& type = tensor.storage;
@@ -110,7 +125,7 @@ __device__ inline std::uint64_t stored(DistributionKind kind, const FillTensor& 
     value = map_into_domain(tensor.domain, type.min_normal, value);
   if (type.floating && kind != DistributionKind::specials)
     value = value < -type.largest ? -type.largest : type.largest < value ? type.largest : value;
-  return storage_bits(type, value);
+  return narrowed(type, value);
 }
 
 // Where an element lies, in bytes from the slot's start.

@@ -18,6 +18,20 @@ template <class FormulaType, bool backward_pass, DType storage, bool kept = fals
   using Reference = Plain<Real, false>;
   using Golden = LeanGolden<std::conditional_t<storage == DType::f64, DoubleDouble, double>>;
 
+  static constexpr bool exact = [] {
+    if constexpr (requires { Formula::exact; }) return Formula::exact;
+    return false;
+  }();
+  // Equal to the golden, or to the alternative of an integer beside a tie.
+  static __forceinline__ bool is_exact(const TensorSpec& spec) {
+    return exact || with_type(spec, []<DType type>() { return type > DType::f8e5m2; });
+  }
+  // By representable values as well (method: section 6).
+  static constexpr bool judges_ulps = [] {
+    if constexpr (requires { Formula::elementwise; }) return Formula::elementwise && !backward && !exact;
+    return false;
+  }();
+
   static constexpr int tensor_count = sizeof(Formula::tensors) / sizeof(TensorSpec);
   static constexpr Role written = backward ? Role::gradient : Role::output;
 

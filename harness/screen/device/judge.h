@@ -10,6 +10,7 @@ namespace assay::screen {
 // threads of the block call it; the result is complete in each.
 template <class J> struct OutputJudge {
   const CasePlan& plan;
+  const TensorSpec& spec;
   const TensorSlot& slot;
   const OutputErrors& errors; // of the whole block
   const LineRecord* records;  // of the first line; the next one's lie plan.output_count before it
@@ -21,10 +22,10 @@ template <class J> struct OutputJudge {
 
   void run() {
     if (errors.count != slot.count) reasons |= line_unclear;
-    if (slot.exact) return;
+    if (J::is_exact(spec)) return;
     whole();
     each_line();
-    if (slot.judges_ulps) record.ulps = static_cast<float>(errors.ulps);
+    if (J::judges_ulps) record.ulps = static_cast<float>(errors.ulps);
     bias();
   }
 
@@ -164,7 +165,7 @@ __forceinline__ void judge_case(const CasePlan& plan, const unsigned char* slot,
     const LineRecord* records =
         reinterpret_cast<const LineRecord*>(findings.records_end) - plan.output_count + tensor.output;
     const std::int32_t lines = reasons & no_scratch ? 0 : findings.lines;
-    OutputJudge<J> judge{plan, tensor, errors, records, lines, exchange};
+    OutputJudge<J> judge{plan, J::Formula::tensors[k], tensor, errors, records, lines, exchange};
     judge.run();
     reasons |= judge.reasons;
     if ((judge.reasons | reasons) & (misplaced | mismatch))

@@ -52,6 +52,7 @@ template <class J, class N> class Run {
   Findings<J>& findings;
   Team team{};         // at work on the line
   bool inside = false; // in a loop that its threads share
+  double golden_unit = plan.golden_unit; // read once
 
   __forceinline__ std::int32_t size(const Dim& dim) const {
     return static_cast<std::int32_t>(plan.dims[dim.index]);
@@ -169,7 +170,7 @@ template <class J, class N> class Line {
       const double x = high_of(v.v), nearest = std::nearbyint(x);
       const double beside = x < nearest ? nearest - 1 : nearest + 1;
       const double to_tie = std::fabs(x - (nearest + beside) / 2);
-      const double bound = run_.plan.golden_unit * v.m;
+      const double bound = run_.golden_unit * v.m;
       const bool both = to_tie + bound < slack * std::fabs(x);
       if (!both && bound != 0 && to_tie <= bound) run_.findings.reasons |= gate_invalid;
       store_integer(tensor, at, nearest, both ? beside : nearest);
@@ -308,7 +309,7 @@ template <class J, class N> class Line {
       if (run_.team.lane != 0) continue;
       Maxima& maxima = errors.maxima;
       const bool apart = errors.count > 0 && errors.last - errors.first + 1 != errors.count;
-      if (apart && !run_.plan.tensors[k].exact) run_.findings.reasons |= line_unclear;
+      if (apart && !J::is_exact(J::Formula::tensors[k])) run_.findings.reasons |= line_unclear;
       records[run_.plan.tensors[k].output] = {maxima.target | maxima.differs << 31, maxima.reference,
                                               maxima.rounding, maxima.magnitude};
       OutputErrors& output = run_.findings.outputs[k];
@@ -352,20 +353,19 @@ template <class J, class N> class Line {
   __forceinline__ void join(int k, const View& view, std::int32_t place, const At& at, const N& v) {
     const unsigned char* target = view.data + std::int64_t{element_place(view, at)} * bytes_of<type>();
     const unsigned char* reference = view.reference + std::int64_t{place} * reference_bytes<type>;
-    fetch_ahead(target), fetch_ahead(reference);
+    fetch_ahead<bytes_of<type>()>(target), fetch_ahead<reference_bytes<type>>(reference);
     const double t = value_at<type>(target), r = reference_at<type>(reference);
-    LineErrors& errors = errors_[k];
-    const TensorSlot& slot = run_.plan.tensors[k];
     if constexpr (J::keeps_golden) {
       double* kept = view.golden + std::int64_t{place} * 3;
       kept[0] = high_of(v.v), kept[1] = low_of(v.v), kept[2] = v.m;
     }
-    if (slot.exact) {
+    LineErrors& errors = errors_[k];
+    if constexpr (J::exact) {
       if (!(v.m <= greatest)) run_.findings.reasons |= overflow;
       if (!same_value(t, rounded_to<type>(value_of(v)))) run_.findings.reasons |= mismatch;
     } else {
-      run_.findings.reasons |= join_element<type>(slot, run_.plan.golden_unit, v.v, v.m, r, t, errors.maxima,
-                                                  run_.findings.outputs[k]);
+      run_.findings.reasons |= join_element<type, J::judges_ulps>(
+          run_.plan.tensors[k], run_.golden_unit, v.v, v.m, r, t, errors.maxima, run_.findings.outputs[k]);
     }
     count(errors, place);
   }
