@@ -9,6 +9,7 @@
 #include "harness/run/describe.h"
 #include "harness/run/earned_nan.h"
 #include "harness/run/envelope.h"
+#include "harness/run/near_overflow.h"
 
 #include <algorithm>
 #include <cmath>
@@ -117,30 +118,6 @@ std::optional<std::size_t> same_output(const Trial& trial, const TensorReport& r
   return std::nullopt;
 }
 
-// Whether NaN and infinities are out of place only where |g| is within a factor 4 of the output type's
-// overflow.
-bool only_near_overflow(const Trial& trial, std::size_t i) {
-  const Evaluated& golden = trial.golden[i];
-  const double near = format_of(trial.tensors[i].dtype).largest / 4;
-  for (std::size_t k = 0; k < golden.value.size(); ++k) {
-    const double g = golden.value[k], t = trial.target[i][k];
-    if (std::isfinite(g) && std::abs(g) < near && !std::isfinite(t) &&
-        (golden.formula_overflows.empty() || !golden.formula_overflows[k]))
-      return false;
-    if (std::isnan(g) != std::isnan(t)) return false;
-  }
-  return true;
-}
-
-// Whether the arithmetic might overflow or underflow on the way, meet an infinity, or be off by what
-// overflows the output's type: only then can legal evaluations differ in where they have NaN and infinities.
-bool has_extremes(const Op& op, const Trial& trial, std::size_t i) {
-  constexpr double reach = 0x1p60, share_of_rounding = 0x1p-30;
-  const double large = format_of(trial.tensors[i].dtype).largest * share_of_rounding;
-  return has_extreme_inputs(op, trial, reach) ||
-         std::ranges::any_of(trial.golden[i].magnitude, [&](double m) { return !(m < large); });
-}
-
 class Confirmer {
  public:
   Confirmer(Kernel& kernel, const Case& test_case, const Trial& trial, JudgeMode mode)
@@ -171,7 +148,7 @@ class Confirmer {
           ASSAY_TRY_VOID(confirm_ulps(suspects[k], envelope, results[k]));
           break;
         default:
-          confirm(results[k], "not so by the thresholds of {} legal evaluations");
+          ASSAY_TRY_VOID(confirm_structure(suspects[k], envelope, results[k]));
           break;
         }
       }
@@ -255,6 +232,22 @@ class Confirmer {
                               [&](const Trial& again) { return ulp_ratio_of(again, suspect, offences); });
   }
 
+  // A result beside the edge of overflow may fall on the other side of it by what no few evaluations show.
+  Result<void> confirm_structure(const Violation& suspect, const Envelope& envelope, Confirmed& result) {
+    const std::size_t i = suspect.report;
+    if (bounds_.empty()) bounds_ = rigorous_bounds(op_, trial_, kernel_.approximates());
+    const Gate gate = by_envelope(trial_, i, envelope, case_.tolerance, op_.info()).gate;
+    const bool within =
+        within_bound_of_overflow(trial_, i, envelope.error(i), bounds_[i],
+                                 {case_.tolerance.fudge, gate.reference_error, gate.absolute_floor});
+    if (!within || mode_ == JudgeMode::on_this_input) {
+      confirm(result, "not so by the thresholds of {} legal evaluations");
+      return {};
+    }
+    const Suspect rule{.target_error = infinity, .rigorous_bound = infinity};
+    return confirm_by_redraws(rule, result, [&](const Trial& again) { return misplaced_in(again, suspect); });
+  }
+
   // (c). `ratio_of`: of another trial, above 1 where it shows the same; nullopt where it tells nothing new.
   template <class RatioOf>
   Result<void> confirm_by_redraws(const Suspect& rule, Confirmed& result, const RatioOf& ratio_of) {
@@ -303,6 +296,16 @@ class Confirmer {
       if (!offences.insert(offence(op_, again, *i, ulps.worst_element)).second) return std::nullopt;
       return infinity;
     }
+  }
+
+  std::optional<double> misplaced_in(const Trial& again, const Violation& suspect) const {
+    const auto i = same_output(again, trial_.tensors[suspect.report]);
+    if (!i || again.target[*i].empty()) return infinity;
+    Envelope envelope(op_, again, all_instruments_);
+    do {
+      if (by_envelope(again, *i, envelope, case_.tolerance, op_.info()).structure.passed()) return 1;
+    } while (envelope.widen());
+    return infinity;
   }
 
   // The suspect's output in another trial; nullopt where that trial did not get so far, or has NaN elsewhere.

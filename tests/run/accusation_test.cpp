@@ -133,6 +133,16 @@ TEST(Accusation, APowerOfWhatAHugeMaximumLeavesIsNoFinding) {
   EXPECT_TRUE(std::isnan(judged->trial.target.front().front())) << "nothing is tested";
 }
 
+// Alike weights, all rounded up to f16, of values at the largest: an infinity beyond anything that evaluations
+// with noise in each weight show, within the rigorous bound. Only redraws tell it from a fault: on this input
+// alone it stays a suspect.
+TEST(Accusation, RoundedWeightsOfTheLargestAreDrawnAgain) {
+  const auto judged = judged_case("tests/run/cases/rounded_weights_of_the_largest.case");
+  ASSERT_TRUE(judged);
+  EXPECT_TRUE(std::isinf(judged->trial.target.front().front())) << "nothing is tested";
+  EXPECT_FALSE(judged->lucky.empty()) << "nothing is tested";
+}
+
 // bf16 gradients times silu(10) = 9.99955, which is beside 10: most products that a factor of 10 would put
 // onto ties are rounded down, by every kernel that does not round the factor first.
 TEST(Accusation, OneGateIsOneRounding) {
