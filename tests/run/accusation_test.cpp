@@ -133,9 +133,9 @@ TEST(Accusation, APowerOfWhatAHugeMaximumLeavesIsNoFinding) {
   EXPECT_TRUE(std::isnan(judged->trial.target.front().front())) << "nothing is tested";
 }
 
-// Alike weights, all rounded up to f16, of values at the largest: an infinity beyond anything that evaluations
-// with noise in each weight show, within the rigorous bound. Only redraws tell it from a fault: on this input
-// alone it stays a suspect.
+// Alike weights, all rounded up to f16, of values at the largest: an infinity beyond anything that
+// evaluations with noise in each weight show, within the rigorous bound. Only redraws tell it from a fault:
+// on this input alone it stays a suspect.
 TEST(Accusation, RoundedWeightsOfTheLargestAreDrawnAgain) {
   const auto judged = judged_case("tests/run/cases/rounded_weights_of_the_largest.case");
   ASSERT_TRUE(judged);
