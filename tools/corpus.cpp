@@ -1,11 +1,13 @@
 // assay corpus: folders of cases kept small and whole.
 #include "harness/store/corpus.h"
 
+#include "fuzz/open_device.h"
 #include "harness/base/files.h"
 #include "harness/base/hash.h"
 #include "harness/base/scratch_folder.h"
 #include "harness/cases/manifest.h"
 #include "harness/report/table.h"
+#include "harness/run/replay.h"
 #include "harness/store/finding_store.h"
 #include "tools/campaign_folder.h"
 #include "tools/case_file.h"
@@ -35,11 +37,18 @@ struct AddArguments {
   std::string corpus = "corpus";
 };
 
-// The kernel's own name, where its manifest can be read, else the folder's or the name that the case gives.
-std::string kernel_name(const Case& test_case) {
-  if (const auto manifest = load_manifest(test_case.manifest)) return manifest->name;
-  const fs::path named = test_case.manifest;
-  return named.extension() == ".toml" ? named.parent_path().filename().string() : named.filename().string();
+struct AddedCase {
+  std::string text, kernel; // the kernel's name
+  fs::path from;
+};
+
+// Refused for what replaying it would be refused for, before it is run.
+Result<AddedCase> case_to_add(const fs::path& file, KernelCache& kernels) {
+  ASSAY_TRY(const Case test_case, load_case(file));
+  ASSAY_TRY(const fs::path manifest, find_manifest(test_case, file));
+  ASSAY_TRY(Kernel * kernel, kernels.get(manifest));
+  ASSAY_TRY_VOID(kernel->plan(test_case));
+  return AddedCase{to_text(test_case), kernel->manifest().name, file};
 }
 
 // corpus/<kernel>/<signature>.case: a finding's folder is named by its signature; any other file keeps its
@@ -47,27 +56,29 @@ std::string kernel_name(const Case& test_case) {
 Outcome run_add(const AddArguments& arguments) {
   ASSAY_TRY(const auto files, case_files(arguments.findings));
   ASSAY_TRY_VOID(check_output_folder(arguments.corpus));
-  std::vector<Case> cases; // all are read before the first is written
+  ASSAY_TRY(const auto device, open_loading_device(default_device()));
+  KernelCache kernels(*device);
+  std::vector<AddedCase> cases; // all are read before the first is written
   for (const fs::path& file : files) {
-    ASSAY_TRY(Case test_case, load_case(file));
-    cases.push_back(std::move(test_case));
+    ASSAY_TRY(AddedCase added, case_to_add(file, kernels));
+    cases.push_back(std::move(added));
   }
   ASSAY_TRY_VOID(make_output_folder(arguments.corpus));
-  for (const Case& test_case : cases)
-    ASSAY_TRY_VOID(check_output_folder(fs::path(arguments.corpus) / kernel_name(test_case)));
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    const std::string name = name_of_case(files[i]), text = to_text(cases[i]);
-    fs::path to = fs::path(arguments.corpus) / kernel_name(cases[i]) / (name + ".case");
+  for (const AddedCase& added : cases)
+    ASSAY_TRY_VOID(check_output_folder(fs::path(arguments.corpus) / added.kernel));
+  for (const AddedCase& added : cases) {
+    const std::string name = name_of_case(added.from);
+    fs::path to = fs::path(arguments.corpus) / added.kernel / (name + ".case");
     std::error_code ec;
     if (fs::exists(to, ec)) {
       ASSAY_TRY(const std::string there, read_file(to));
-      if (there == text) {
+      if (there == added.text) {
         fmt::print("{} is there already\n", to.string());
         continue;
       }
-      to.replace_filename(fmt::format("{}-{}.case", name, content_hash(text).substr(0, 8)));
+      to.replace_filename(fmt::format("{}-{}.case", name, content_hash(added.text).substr(0, 8)));
     }
-    ASSAY_TRY_VOID(write_file(to, text));
+    ASSAY_TRY_VOID(write_file(to, added.text));
     fmt::print("added {}\n", to.string());
   }
   return 0;
@@ -120,6 +131,13 @@ struct Stats {
   std::uintmax_t bytes = 0;
   std::set<std::string> dtypes;
 };
+
+// The kernel's own name, where its manifest can be read, else the folder's or the name that the case gives.
+std::string kernel_name(const Case& test_case) {
+  if (const auto manifest = load_manifest(test_case.manifest)) return manifest->name;
+  const fs::path named = test_case.manifest;
+  return named.extension() == ".toml" ? named.parent_path().filename().string() : named.filename().string();
+}
 
 Outcome run_stats(const std::vector<std::string>& folders) {
   ASSAY_TRY_VOID(check_folders(folders));

@@ -69,7 +69,8 @@ Result<void> check_libfuzzer_flags(const std::vector<std::string>& flags) {
     if (!known.contains(std::string_view(flag).substr(0, equals)))
       return user_error({}, "libFuzzer has no flag {}; assay-fuzz -help=1 lists them",
                         flag.substr(0, equals));
-    for (const char* name : {"-fork=", "-jobs=", "-workers=", "-merge=", "-minimize_crash=", "-help="})
+    for (const char* name : {"-fork=", "-jobs=", "-workers=", "-merge=", "-set_cover_merge=",
+                             "-minimize_crash=", "-cleanse_crash=", "-help="})
       if (flag.starts_with(name))
         return user_error({}, "{} is not for a campaign's workers; give it to assay-fuzz itself", flag);
   }

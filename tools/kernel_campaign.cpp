@@ -9,6 +9,8 @@
 #include "tools/prune.h"
 #include "tools/text.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <bit>
 #include <csignal>
@@ -25,6 +27,7 @@ namespace {
 
 constexpr std::size_t max_crashes = 20;     // then something is wrong that no restart will mend
 constexpr std::size_t max_false_starts = 3; // crashes in a row before a first case
+constexpr int libfuzzer_refuses = 1;        // its exit status where it cannot begin
 constexpr std::size_t told_log_lines = 6;   // of a worker that ended: libFuzzer has four after the summary
 constexpr double longest_step = 300;        // seconds of one case, or of one candidate while minimizing
 constexpr long most_megabytes = 500;        // of a worker
@@ -314,6 +317,19 @@ void KernelCampaign::announce(const FindingEvent& event) {
   console_->result(finding_text(summary_.report.findings.back(), options_->program));
 }
 
+std::optional<Error> KernelCampaign::why_unusable(const Worker& worker, const Ended& ended) const {
+  if (ended.by_signal) return std::nullopt;
+  // Bad input may also show in the middle of a case: an operator of the user's that crashes. That is no
+  // case's fault, and would come again.
+  if (ended.code == 2 || (ended.code == 4 && worker.false_start()))
+    return told_by(worker.log_path, ended.code);
+  if (ended.code != libfuzzer_refuses || !worker.false_start() || options_->libfuzzer_flags.empty())
+    return std::nullopt;
+  return user_error(Place{worker.log_path.string()}, "libFuzzer does not begin with {}: {}",
+                    fmt::join(options_->libfuzzer_flags, " "), last_log_lines(worker.log_path, 1))
+      .error();
+}
+
 void KernelCampaign::record_crash(Worker& worker, const std::string& how) {
   Crash crash{how, {}};
   if (worker.status->running != 0) {
@@ -351,19 +367,17 @@ Result<void> KernelCampaign::after_end(Worker& worker, const Ended& ended) {
                                              "from here, with that case first",
                                              worker.status->trouble.data()),
                                  {}});
-  const bool false_start = worker.status->cases == worker.cases_at_start && worker.status->running == 0;
-  // Bad input may also show in the middle of a case: an operator of the user's that crashes. That is no
-  // case's fault, and would come again.
-  if (!ended.by_signal && (ended.code == 2 || (false_start && ended.code == 4))) {
-    summary_.usable = std::unexpected(told_by(worker.log_path, ended.code));
+  if (auto why = why_unusable(worker, ended)) {
+    summary_.usable = std::unexpected(*std::move(why));
     if (options_->kernels.size() == 1) return summary_.usable;
-    console_->note(fmt::format("assay: {} is left out: {}", kernel_->name, summary_.usable.error().message));
+    console_->note(
+        fmt::format("assay: {} is left out: {}", kernel_->name, to_string(summary_.usable.error())));
     return {};
   }
   std::string how = describe(ended);
   if (worker.status->trouble[0] != '\0') how += fmt::format(": {}", worker.status->trouble.data());
   record_crash(worker, how);
-  false_starts_ = false_start ? false_starts_ + 1 : 0;
+  false_starts_ = worker.false_start() ? false_starts_ + 1 : 0;
   const std::size_t crashes = summary_.crashes.size() - crashes_before_;
   if (false_starts_ >= max_false_starts || crashes >= max_crashes)
     return internal_error("the workers keep dying ({} times); the last one's log is {}", crashes,
@@ -412,8 +426,8 @@ void KernelCampaign::reap(bool late, bool at_once) {
     if (const auto ended = worker.process->poll()) {
       worker.process.reset();
       // Where the kernel cannot be tried, all of its workers end for that reason.
-      if (summary_.usable && *ended == Ended{false, exit_code(ErrorKind::user)})
-        summary_.usable = std::unexpected(told_by(worker.log_path, ended->code));
+      if (auto why = why_unusable(worker, *ended); why && summary_.usable)
+        summary_.usable = std::unexpected(*std::move(why));
       else if (*ended != Ended{} && ended->code != cannot_store && summary_.usable)
         record_crash(worker, describe(*ended));
     } else if (late || at_once) {

@@ -75,6 +75,9 @@ class KernelCampaign {
     std::uint64_t cases_at_start = 0;
     std::uint64_t steps = 0; // when last looked at
     double still = 0;        // seconds of its turns since they changed
+
+    // Of one that has ended: before a first case.
+    bool false_start() const { return status->cases == cases_at_start && status->running == 0; }
   };
 
   KernelCampaign(const CampaignKernel& kernel, const CampaignOptions& options, CampaignFolder folder,
@@ -86,6 +89,8 @@ class KernelCampaign {
   Result<void> start_pruning(Worker& worker);
   Result<void> after_pruning(Worker& worker, const Ended& ended);
   Result<void> after_end(Worker& worker, const Ended& ended);
+  // Why the kernel cannot be tried at all, where a worker's end tells that.
+  std::optional<Error> why_unusable(const Worker& worker, const Ended& ended) const;
   void record_crash(Worker& worker, const std::string& how);
   void collect_findings(Worker& worker);
   void announce(const FindingEvent& event);

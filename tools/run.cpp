@@ -1,6 +1,7 @@
 // assay run: the target alone on given arrays, for scripts and for other tools' protocols on the same kernel.
 #include "fuzz/open_device.h"
 #include "harness/base/files.h"
+#include "harness/export/exported.h"
 #include "harness/export/npz.h"
 #include "harness/inputs/legal.h"
 #include "harness/run/describe.h"
@@ -91,7 +92,16 @@ Result<DType> dtype_of(const Kernel& kernel, const Arrays& arrays, const std::st
                     "the arrays' types fit none of the kernel's; bf16 travels as uint16, fp8 as uint8");
 }
 
-// Each dim as --dims says, else as an array's shape shows it, else its only size.
+Result<std::int64_t> size_in(const NpzArray& array, const Place& place) {
+  std::int64_t size = -1;
+  if (array.descriptor == "<i8" && array.bytes.size() == sizeof size)
+    std::memcpy(&size, array.bytes.data(), sizeof size);
+  if (size < 0) return user_error(place, "size '{}' is one int64, 0 or more", array.name);
+  return size;
+}
+
+// Each dim as --dims says, else as an array's shape shows it, else as the number of its name, else its only
+// size.
 Result<Dims> dims_of(const Kernel& kernel, const Arrays& arrays, const Dims& asked) {
   const OpInfo& info = kernel.op().info();
   for (const auto& [name, size] : asked)
@@ -105,6 +115,9 @@ Result<Dims> dims_of(const Kernel& kernel, const Arrays& arrays, const Dims& ask
       if (array == nullptr || array->shape.size() != tensor.shape.size()) continue;
       for (std::size_t i = 0; i < tensor.shape.size(); ++i)
         if (size < 0 && tensor.shape[i] == range.name) size = array->shape[i];
+    }
+    if (const NpzArray* const number = arrays.find(range.name); size < 0 && number != nullptr) {
+      ASSAY_TRY(size, size_in(*number, arrays.place()));
     }
     if (size < 0 && range.min == range.max) size = range.min;
     if (size < 0)
@@ -142,17 +155,21 @@ Result<void> set_params(KernelParts& parts, const Arrays& arrays) {
   return {};
 }
 
+// What `assay export` writes for the record is known, too, and not read.
+bool is_known(const std::string& array, const OpInfo& info) {
+  const auto tensor = std::ranges::find(info.tensors, array, &TensorInfo::name);
+  return (tensor != info.tensors.end() && is_given(tensor->role)) ||
+         std::ranges::find(info.params, array, &ParamInfo::name) != info.params.end() ||
+         std::ranges::find(info.dims, array, &DimInfo::name) != info.dims.end() || is_record(array, info);
+}
+
 Result<Case> case_of(const Kernel& kernel, const Arrays& arrays, const Dims& asked,
                      const std::string& dtype) {
   const OpInfo& info = kernel.op().info();
-  for (const NpzArray& array : arrays.all()) {
-    const auto tensor = std::ranges::find(info.tensors, array.name, &TensorInfo::name);
-    const bool known = (tensor != info.tensors.end() && is_given(tensor->role)) ||
-                       std::ranges::find(info.params, array.name, &ParamInfo::name) != info.params.end();
-    if (!known)
-      return user_error(arrays.place(), "'{}' is no input, upstream gradient or parameter of {}", array.name,
-                        info.name);
-  }
+  for (const NpzArray& array : arrays.all())
+    if (!is_known(array.name, info))
+      return user_error(arrays.place(), "'{}' is no input, upstream gradient, parameter or size of {}",
+                        array.name, info.name);
   const bool backward = std::ranges::any_of(info.tensors, [&](const TensorInfo& tensor) {
     return tensor.role == Role::upstream && arrays.find(tensor.name) != nullptr;
   });
@@ -258,9 +275,10 @@ void add_run(CLI::App& app, Invocation& invocation) {
   run->add_option("kernel", arguments->kernel, "a manifest, or the name of a folder below kernels/")
       ->option_text("KERNEL.toml")
       ->required();
-  run->add_option("--in", arguments->in,
-                  "inputs by the operator's names (and parameters as float64 or int64 numbers); bf16 and fp8 "
-                  "as uint16 and uint8 bit patterns")
+  run->add_option(
+         "--in", arguments->in,
+         "inputs by the operator's names (parameters as float64 or int64 numbers, sizes that no shape "
+         "tells as int64); bf16 and fp8 as uint16 and uint8 bit patterns; what export wrote will do")
       ->option_text("FILE.npz")
       ->required();
   run->add_option("--out", arguments->out, "the outputs, or gradients, by their names")

@@ -121,8 +121,9 @@ struct Case {
 //   reference_limit = 0.1
 //   flush_subnormals = false
 //
-// Blank lines and lines that begin with # say nothing. Floats are printed with the fewest digits that give
-// the same bits in the element's own type; a NaN that is not the usual one as nan(0x7fc00001).
+// Blank lines and lines that begin with # say nothing, nor does a byte order mark before the first. Floats
+// are printed with the fewest digits that give the same bits in the element's own type; a NaN that is not the
+// usual one as nan(0x7fc00001).
 std::string to_text(const Case& test_case);
 
 // Any malformed text is a user error with the line. Bounds: 1 MiB of text, dims 0 to 2^40, ranks up to 8,

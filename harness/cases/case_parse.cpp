@@ -15,6 +15,7 @@ namespace {
 using namespace case_line;
 
 constexpr std::size_t max_text = std::size_t{1} << 20;
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf"; // of some editors; toml++ takes it, too
 constexpr std::int64_t max_dim = std::int64_t{1} << 40;
 constexpr std::size_t max_rank = 8;
 constexpr std::size_t max_names = 64; // dims, params, inputs: each
@@ -27,6 +28,7 @@ class CaseParser {
     if (text.size() > max_text)
       return user_error(Place{case_.lines.file}, "a case of {} bytes; at most {} are allowed", text.size(),
                         max_text);
+    if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
     while (!text.empty()) {
       const std::size_t end = text.find('\n');
       std::string_view line = text.substr(0, end);

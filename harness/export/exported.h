@@ -27,9 +27,11 @@ struct Exported {
 Result<std::string> cuda_program(const Exported& exported);
 // python3 FILE.py: exit 1 where the recorded target is off from torch in float64 by more than the threshold.
 Result<std::string> python_script(const Exported& exported);
-// Arrays by name: inputs as they are, golden_NAME, reference_NAME and
-// target_NAME of each output as float64 (which holds every value of theirs).
+// Arrays by name: inputs as they are, sizes and parameters as numbers; for the record the case's text, and
+// golden_NAME, reference_NAME and target_NAME of each output as float64 (which holds every value of theirs).
 Result<std::string> npz_arrays(const Exported& exported);
+// Whether an array of that name is there for the record alone: who runs the kernel on them needs it not.
+bool is_record(std::string_view array, const OpInfo& info);
 
 // --- for the writers ---
 

@@ -45,6 +45,8 @@ INSTANTIATE_TEST_SUITE_P(
         Usage{"Device", {"fuzz", softmax, "--device", "gpu"}, "gpu"},
         Usage{"DeviceNumber", {"fuzz", softmax, "--device", "cuda:x"}, "cuda:x"},
         Usage{"FlagOfLibFuzzersOwnForking", {"fuzz", softmax, "--", "-fork=2"}, "-fork=2"},
+        Usage{"FlagThatCleansACrash", {"fuzz", softmax, "--", "-cleanse_crash=1"}, "-cleanse_crash=1"},
+        Usage{"FlagThatMergesACover", {"fuzz", softmax, "--", "-set_cover_merge=1"}, "-set_cover_merge=1"},
         Usage{"FlagThatLibFuzzerLacks", {"fuzz", softmax, "--", "-nonsense=1"}, "-nonsense"},
         Usage{"FlagWithoutAValue", {"fuzz", softmax, "--", "-runs"}, "-runs"},
         Usage{"WordBehindDashes", {"fuzz", softmax, "--", "more"}, "more"},
@@ -263,7 +265,8 @@ TEST_P(BadCase, IsRefusedByEveryCommand) {
   expect_refused(run_assay({"replay", file, "--json", folder / "x.json", "--junit", folder / "x.xml"}), says);
   expect_refused(run_assay({"explain", file}), says);
   expect_refused(run_assay({"minimize", file, "--out", folder / "small.case"}), says);
-  for (const char* written : {"x.json", "x.xml", "small.case"})
+  expect_refused(run_assay({"corpus", "add", file, "--corpus", folder / "corpus"}), says);
+  for (const char* written : {"x.json", "x.xml", "small.case", "corpus"})
     EXPECT_FALSE(fs::exists(folder / written)) << written;
 }
 

@@ -223,6 +223,21 @@ void write_relu(const TemporaryFolder& folder, const std::string& wrong) {
                                    wrong + " ? __int_as_float(0x7fc00000) : fmaxf(x[i], 0) + 0 * x[i];\n}\n");
 }
 
+TEST(LibFuzzersFlags, OneThatItRefusesIsToldWithWhatItSaid) {
+  for (const auto& [flag, said] : {std::pair("-dict=/dev/null", "ParseDictionaryFile: "),
+                                   {"-artifact_prefix=/none/", "The required directory \"/none/\""}}) {
+    const TemporaryFolder folder;
+    const ProgramRun run = run_assay({"fuzz", "kernels/softmax/kernel.toml", "--time", "5", "--jobs", "2",
+                                      "--out", folder / "findings", "--", flag});
+    EXPECT_EQ(run.exit, 2) << run.out << run.err;
+    EXPECT_THAT(run.err, ::testing::StartsWith("assay: " + (folder / "findings/softmax/campaign/worker-")));
+    EXPECT_THAT(run.err, HasSubstr(fmt::format(".log: libFuzzer does not begin with {}: ", flag)));
+    EXPECT_THAT(run.err, HasSubstr(said));
+    EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
+    EXPECT_THAT(run.out, ::testing::IsEmpty());
+  }
+}
+
 TEST(Findings, OfAKernelThatWasMendedAndBrokenOtherwiseAreAllKept) {
   const TemporaryFolder folder;
   const std::vector<std::string> fuzz{"fuzz", folder / "relu", "--time", "20",    "--stop-after",

@@ -93,5 +93,22 @@ TEST(Corpus, AddsAFindingByItsSignature) {
   EXPECT_EQ(none.exit, 2);
 }
 
+// The line that replay prints, and nothing is added: not even the right case beside it.
+TEST(Corpus, AddRefusesWhatReplayRefuses) {
+  const std::string right =
+      slurp(checkout() / "corpus/softmax_no_max/softmax_no_max-forward-y-structure.case");
+  for (const auto& [from, to] : {std::pair("rows = 1", "rows = 100000"), {"x = constant", "z = constant"}}) {
+    const TemporaryFolder folder;
+    folder.write("cases/a.case", right);
+    const std::string bad = folder.write("cases/b.case", replaced(right, from, to));
+    const ProgramRun run = run_assay({"corpus", "add", folder / "cases", "--corpus", folder / "corpus"});
+    EXPECT_EQ(run.exit, 2) << run.out << run.err;
+    EXPECT_EQ(run.err, run_assay({"replay", bad}).err);
+    EXPECT_THAT(run.err, HasSubstr("b.case:"));
+    EXPECT_THAT(run.out, ::testing::IsEmpty());
+    EXPECT_FALSE(fs::exists(folder / "corpus"));
+  }
+}
+
 } // namespace
 } // namespace assay::testing

@@ -110,6 +110,11 @@ TEST(CaseText, odd_texts_are_quoted) {
   }
 }
 
+TEST(CaseText, a_byte_order_mark_does_not_matter) {
+  EXPECT_EQ(parsed("\xef\xbb\xbf" + std::string(example)), parsed(example));
+  EXPECT_EQ(to_string(parse_case("\xef\xbb\xbf\xef\xbb\xbf", "a.case").error()).substr(0, 9), "a.case:1:");
+}
+
 TEST(CaseText, line_ends_and_order_do_not_matter) {
   std::string dos;
   for (const char ch : example) dos += ch == '\n' ? std::string("\r\n") : std::string(1, ch);

@@ -154,6 +154,12 @@ TEST(Manifest, defaults) {
   EXPECT_EQ(m->launches[0].shared.text(), "0");
 }
 
+TEST(Manifest, a_byte_order_mark_does_not_matter) {
+  const auto m = parse_manifest("\xef\xbb\xbf" + least(), "kernels/relu/kernel.toml");
+  ASSERT_TRUE(m.has_value()) << to_string(m.error());
+  EXPECT_EQ(m->op, "relu");
+}
+
 TEST(Manifest, the_name_defaults_to_the_folder_and_the_stem) {
   const auto name_at = [](const char* path) {
     const auto m = parse_manifest(least(), path);

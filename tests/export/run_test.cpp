@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -14,6 +15,7 @@ namespace assay::testing {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::FloatNear;
 using ::testing::HasSubstr;
 
@@ -32,6 +34,12 @@ std::vector<float> floats_of(const NpzArray& array) {
   return values;
 }
 
+std::vector<double> doubles_of(const NpzArray& array) {
+  std::vector<double> values(array.bytes.size() / sizeof(double));
+  std::memcpy(values.data(), array.bytes.data(), array.bytes.size());
+  return values;
+}
+
 class Run : public ::testing::Test {
  public:
   ProgramRun run(const std::string& kernel, const std::vector<NpzArray>& arrays,
@@ -42,6 +50,15 @@ class Run : public ::testing::Test {
     return run_assay(args);
   }
   std::vector<NpzArray> written() const { return *read_npz(*read_file(out), out, 1 << 20); }
+  // What was written is what the archive has as target_NAME.
+  void expect_targets_again(const std::vector<NpzArray>& exported) const {
+    for (const NpzArray& array : written()) {
+      const auto target = std::ranges::find(exported, "target_" + array.name, &NpzArray::name);
+      ASSERT_NE(target, exported.end()) << array.name;
+      EXPECT_EQ(target->shape, array.shape);
+      if (array.descriptor == "<f4") EXPECT_THAT(floats_of(array), ElementsAreArray(doubles_of(*target)));
+    }
+  }
 
   TemporaryFolder folder;
   std::string in = folder / "in.npz", out = folder / "out.npz";
@@ -122,6 +139,23 @@ TEST_F(Run, AFaultIsToldAndIsNoSuccess) {
   EXPECT_THAT(ran.err, HasSubstr("out_of_bounds in the forward pass"));
 }
 
+// The inputs, and what their shapes do not tell: a parameter, a size, the pass.
+TEST_F(Run, TakesWhatExportWrites) {
+  for (const std::string kernel : {"faulty/attention_causal_to_first_key", "faulty/scatter_stops_at_second",
+                                   "faulty/softmax_backward_missing_dot"}) {
+    SCOPED_TRACE(kernel);
+    const std::string name = kernel.substr(kernel.find('/') + 1);
+    const auto stored = *std::filesystem::directory_iterator(checkout() / "corpus" / name);
+    const ProgramRun exported =
+        run_assay({"export", stored.path().string(), "--format", "npz", "--out", in, "--device", "cpu"});
+    ASSERT_EQ(exported.exit, 0) << exported.err;
+    const ProgramRun ran =
+        run_assay({"run", "kernels/" + kernel + "/kernel.toml", "--in", in, "--out", out, "--device", "cpu"});
+    EXPECT_EQ(ran.exit, 0) << ran.err;
+    expect_targets_again(*read_npz(*read_file(in), in, 1 << 20));
+  }
+}
+
 TEST_F(Run, WhatDoesNotFitIsOneLine) {
   const auto fails = [&](const std::vector<NpzArray>& arrays, const std::string& what) {
     const ProgramRun ran = run("rmsnorm", arrays);
@@ -134,6 +168,8 @@ TEST_F(Run, WhatDoesNotFitIsOneLine) {
   fails({x, array_of<float>("weight", "<f4", {3}, {1, 2, 3})}, "'weight' has shape [3], where [2] is right");
   fails({x, array_of<double>("weight", "<f8", {2}, {1, 2})}, "the arrays' types fit none of the kernel's");
   fails({x, array_of<float>("wieght", "<f4", {2}, {1, 2})}, "'wieght' is no input");
+  fails({x, array_of<std::int64_t>("cols", "<i8", {}, {-2})}, "has no array 'weight'");
+  fails({array_of<std::int64_t>("rows", "<i8", {}, {-2})}, "size 'rows' is one int64, 0 or more");
   EXPECT_EQ(run_assay({"run", "rmsnorm", "--in", (checkout() / "README.md").string(), "--out", out}).exit, 2);
 }
 
