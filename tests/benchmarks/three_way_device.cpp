@@ -1,15 +1,18 @@
 // How many cases a second one process judges on a device, and where the time of a case goes: offset_rmsnorm
 // bf16, forward and backward, at three shapes, drawn over the fuzzer's own distributions, suspects and their
-// confirmation included. `three_way_device cuda` on a machine with a GPU, `three_way_device cpu` anywhere.
+// confirmation included; and what coverage of the kernel's blocks adds. `three_way_device cuda` on a machine
+// with a GPU, `three_way_device cpu` anywhere.
 #include "fuzz/open_device.h"
 #include "harness/inputs/fill.h"
 #include "harness/run/execute.h"
 #include "harness/run/judge.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 namespace assay {
 namespace {
@@ -52,7 +55,14 @@ std::vector<Case> backward_cases(const Kernel& kernel, std::int64_t rows, std::i
   return cases;
 }
 
-void measure(Kernel& kernel, std::int64_t rows, std::int64_t cols) {
+Case usual_case(const std::vector<Case>& cases) {
+  return *std::ranges::find_if(cases, [](const Case& c) {
+    return c.inputs[0].distribution.kind == "normal" && c.inputs[0].patches.empty();
+  });
+}
+
+// Microseconds of a whole case of N(0, 1).
+double measure(Kernel& kernel, std::int64_t rows, std::int64_t cols) {
   const std::vector<Case> cases = backward_cases(kernel, rows, cols);
   std::size_t judged = 0, suspects = 0, findings = 0;
   const auto begin = Clock::now();
@@ -64,9 +74,7 @@ void measure(Kernel& kernel, std::int64_t rows, std::int64_t cols) {
     seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   } while (seconds < 3);
 
-  const Case& one = *std::ranges::find_if(cases, [](const Case& c) {
-    return c.inputs[0].distribution.kind == "normal" && c.inputs[0].patches.empty();
-  });
+  const Case one = usual_case(cases);
   const Trial trial = value_or_exit(run_trial(kernel, one));
   Instrument golden;
   golden.number = Instrument::Number::golden;
@@ -82,6 +90,7 @@ void measure(Kernel& kernel, std::int64_t rows, std::int64_t cols) {
       rows, cols, static_cast<double>(judged) / seconds, judged, suspects, findings, whole, plan, device,
       of_golden, reference, whole - plan - device - of_golden - reference);
   std::fflush(stdout);
+  return whole;
 }
 
 } // namespace
@@ -95,7 +104,18 @@ int main(int argc, char** argv) {
   options.element_budget = std::int64_t{1} << 22;
   const auto kernel = value_or_exit(Kernel::load(manifest, *device, options));
   fmt::print("{} on {}\n", manifest, device->name());
-  measure(*kernel, 3, 257);
-  measure(*kernel, 8, 4096);
-  measure(*kernel, 256, 5120);
+  constexpr std::array<std::pair<std::int64_t, std::int64_t>, 3> shapes = {
+      {{3, 257}, {8, 4096}, {256, 5120}}};
+  std::array<double, shapes.size()> plain{};
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    plain[i] = measure(*kernel, shapes[i].first, shapes[i].second);
+
+  device->coverage(); // from now on
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const auto [rows, cols] = shapes[i];
+    const Case one = usual_case(backward_cases(*kernel, rows, cols));
+    const double covered = microseconds([&] { value_or_exit(run_trial(*kernel, one)); });
+    fmt::print("{}x{} with coverage: one case {:.0f} us, {:+.1f} %\n", rows, cols, covered,
+               100 * (covered / plain[i] - 1));
+  }
 }
