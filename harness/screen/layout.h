@@ -46,9 +46,8 @@ struct CasePlan {
   double reference_limit = 0.1;
   // |golden - truth| <= golden_unit * magnitude (device/lean_golden.h), for sums of at most `longest` terms.
   double golden_unit = 0;
-  std::int32_t longest = 0;     // axis of any tensor, at least 1
-  std::uint32_t inner_dims = 0; // a bit for each dim that is a large tensor's last axis: its lines lie side
-                                // by side
+  std::int32_t longest = 0;      // axis of any tensor, at least 1
+  std::uint32_t inner_dims = 0;  // a bit for each dim along which large tensors' lines lie side by side
   std::int32_t line_scratch = 0; // Numbers a line may take for itself; 0: the formula takes none
   std::int32_t most_lines = 1;   // of all stages, by an estimate: how many records the scratch has room for
   std::int32_t tensor_count = 0;

@@ -50,8 +50,8 @@ template <class J, class N> class Run {
   Exchange& exchange;
   Scratch scratch_left;
   Findings<J>& findings;
-  Team team{};         // at work on the line
-  bool inside = false; // in a loop that its threads share
+  Team team{};                           // at work on the line
+  bool inside = false;                   // in a loop that its threads share
   double golden_unit = plan.golden_unit; // read once
 
   __forceinline__ std::int32_t size(const Dim& dim) const {
