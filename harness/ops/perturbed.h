@@ -36,7 +36,7 @@ template <class N, class Real> struct Perturbed : Operators<N> {
   static N divide(const N& a, const N& b) { return N::after_divide(a.v, b.v, a.v / b.v); }
   static N negate(const N& a) { return -a.v; }
   static N absolute(const N& a) { return std::fabs(a.v); }
-  static void raise(N& largest, const N& b) { largest.v = b.v > largest.v || b.v != b.v ? b.v : largest.v; }
+  static void raise(N& largest, const N& b) { largest = b.v > largest.v || b.v != b.v ? b : largest; }
   static bool less(const N& a, const N& b) { return a.v < b.v; }
   static bool equal(const N& a, const N& b) { return a.v == b.v; }
   template <Function function> static N apply(const N& a) {

@@ -348,6 +348,17 @@ TEST(Legal, ExactResultsMoveWhereTheInstrumentSaysSo) {
   }
 }
 
+// The factors of a product that lost are none of the winner's: 5 * 3, not (1 * 3) * 2.
+TEST(Legal, AMaximumIsOneOfItsNumbersWhole) {
+  const NumberContext before = std::exchange(number_context, {.narrowed = products_across});
+  using Number = Narrow<float>;
+  EXPECT_EQ((maximum(Number(1) * Number(2), Number(5)) * Number(3)).v, 15);
+  EXPECT_EQ((maximum(Number(5), Number(1) * Number(2)) * Number(3)).v, 15);
+  EXPECT_EQ((maximum(Number(1), Number(1e30F) * Number(1e-30F * 2)) * Number(1e30F)).v,
+            std::numeric_limits<float>::infinity());
+  number_context = before;
+}
+
 // A third of 2^-126 is 2796202 and two thirds of the smallest subnormal: rounded up and times 3, 2^23 + 1 of
 // them. 2^-127 is exact. No program means 1e-39 / 1e-39 to be infinite.
 TEST(Legal, AReciprocalMayBeSubnormal) {

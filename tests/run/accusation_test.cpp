@@ -108,7 +108,8 @@ TEST(Accusation, FormsOfLibrariesAreSuspectsThatAreExplained) {
         "corpus/known_right/logsumexp_of_base_two.case", "corpus/known_right/subnormal_gradient_of_tanh.case",
         "corpus/known_right/subnormal_gradient_of_tanh_by_factors.case",
         "corpus/known_right/sigmoid_of_two_branches_is_odd.case",
-        "corpus/known_right/running_mean_of_a_one.case"}) {
+        "corpus/known_right/running_mean_of_a_one.case",
+        "corpus/known_right/squares_scaled_by_the_largest.case"}) {
     const auto judged = judged_case(file);
     ASSERT_TRUE(judged) << file;
     EXPECT_FALSE(judged->lucky.empty()) << file << ": no suspect, so nothing is tested";
