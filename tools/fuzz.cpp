@@ -1,6 +1,7 @@
 // assay fuzz: arguments and verdict of a campaign.
 #include "fuzz/check_kernel.h"
 #include "fuzz/open_device.h"
+#include "fuzz/status.h"
 #include "harness/base/bounded_folder.h"
 #include "harness/base/child_process.h"
 #include "harness/compile/compile.h"
@@ -19,6 +20,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <random>
 #include <set>
@@ -58,6 +60,22 @@ Result<std::set<std::string, std::less<>>> libfuzzer_flags() {
   return names;
 }
 
+constexpr std::string_view libfuzzer_texts[] = {
+    "-seed_inputs",  "-stop_file",       "-merge_control_file",  "-mutation_graph_file",
+    "-dict",         "-artifact_prefix", "-exact_artifact_path", "-exit_on_src_pos",
+    "-exit_on_item", "-focus_function",  "-data_flow_trace",     "-collect_data_flow"};
+
+// libFuzzer takes any text for a number, and some numbers for what ends it or keeps it from ever beginning.
+Result<void> check_libfuzzer_number(std::string_view name, std::string_view value) {
+  std::uint64_t least = 0, most = std::numeric_limits<std::int32_t>::max();
+  if (name == "-mutate_depth") least = 1;
+  if (name == "-max_len") most = max_case_text;
+  std::string text(value);
+  const std::string wrong = whole_number(least, most)(text);
+  if (wrong.empty()) return {};
+  return user_error({}, "'{}={}' after --: {}", name, value, wrong);
+}
+
 // libFuzzer only warns of flags that it does not know; some would make a worker into something else.
 Result<void> check_libfuzzer_flags(const std::vector<std::string>& flags) {
   if (flags.empty()) return {};
@@ -73,6 +91,14 @@ Result<void> check_libfuzzer_flags(const std::vector<std::string>& flags) {
                              "-minimize_crash=", "-cleanse_crash=", "-help="})
       if (flag.starts_with(name))
         return user_error({}, "{} is not for a campaign's workers; give it to assay-fuzz itself", flag);
+    for (const auto& [theirs, ours] : {std::pair{"-runs=", "--runs"}, std::pair{"-max_total_time=", "--time"},
+                                       std::pair{"-seed=", "--seed"}})
+      if (flag.starts_with(theirs))
+        return user_error({}, "{} is not for a campaign's workers; it has {} for that", flag, ours);
+    const auto name = std::string_view(flag).substr(0, equals),
+               value = std::string_view(flag).substr(equals + 1);
+    if (std::ranges::find(libfuzzer_texts, name) == std::end(libfuzzer_texts))
+      ASSAY_TRY_VOID(check_libfuzzer_number(name, value));
   }
   return {};
 }
