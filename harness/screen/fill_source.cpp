@@ -38,6 +38,9 @@ constexpr char fill_input_text[] = {
 constexpr char fill_layout_text[] = {
 #embed "fill_layout.h"
 };
+constexpr char half_bits_text[] = {
+#embed "device/half_bits.h"
+};
 constexpr char fill_element_text[] = {
 #embed "device/fill_element.h"
 };
@@ -54,7 +57,8 @@ template <std::size_t size> constexpr std::string_view view(const char (&text)[s
 constexpr std::string_view files[] = {
     view(philox_text),      view(distribution_kind_text), view(element_text),      view(exact_math_text),
     view(domain_kind_text), view(domain_element_text),    view(storage_bits_text), view(fill_input_text),
-    view(fill_layout_text), view(fill_element_text),      view(fill_text),         view(memory_text)};
+    view(fill_layout_text), view(half_bits_text),         view(fill_element_text), view(fill_text),
+    view(memory_text)};
 
 std::string in_one() {
   std::string text = "#include <cmath>\n#include <cstdint>\n";

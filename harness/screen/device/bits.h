@@ -3,6 +3,7 @@
 #pragma once
 
 #include "harness/numerics/formats.h"
+#include "harness/screen/device/half_bits.h"
 
 namespace assay::screen {
 
@@ -31,19 +32,12 @@ inline double from_f8(std::uint32_t bits, int mantissa_bits, int bias, bool has_
 
 // The bits of x rounded to f16 or bf16.
 template <DType type> std::uint16_t half_bits(float x) {
-  std::uint16_t bits;
   if constexpr (type == DType::f16)
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+    return f16_bits(x);
   else
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
-  return bits;
+    return bf16_bits(x);
 }
-// A float on the way is rounded to odd: what was cut off shows in its last bit, so the next rounding is the
-// only one (Boldo, Melquiond, "Emulation of FMA and correctly rounded sums", IEEE TC 57(4), 2008).
-template <DType type> std::uint16_t half_bits(double x) {
-  const float cut = __double2float_rz(x);
-  return half_bits<type>(cut == x ? cut : __uint_as_float(__float_as_uint(cut) | 1));
-}
+template <DType type> std::uint16_t half_bits(double x) { return half_bits<type>(rounded_to_odd(x)); }
 template <DType type> float from_half_bits(std::uint16_t bits) {
   float x;
   if constexpr (type == DType::f16)

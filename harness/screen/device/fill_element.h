@@ -1,6 +1,7 @@
 // One element of an input, from what the host says of it, on the GPU: the same bits as inputs/fill.h.
 #pragma once
 
+#include "harness/screen/device/half_bits.h"
 #include "harness/screen/fill_layout.h"
 
 namespace assay::fill {
@@ -103,19 +104,12 @@ __device__ inline double raw_value(const FillDistribution& distribution, const F
   }
 }
 
-// storage_bits, by the GPU's own conversions where it has them. A float on the way to 16 bits is rounded to
-// odd, so that the second rounding is the only one (device/bits.h).
+// storage_bits, by the GPU's own conversions where it has them.
 __device__ inline std::uint64_t narrowed(const StorageRule& type, double x) {
   if (!type.floating || type.bytes == 1 || type.bytes == 8 || x != x) return storage_bits(type, x);
   if (type.bytes == 4) return __float_as_uint(__double2float_rn(x));
-  const float cut = __double2float_rz(x);
-  const float odd = cut == x ? cut : __uint_as_float(__float_as_uint(cut) | 1);
-  std::uint16_t bits;
-  if (type.precision == 11)
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(odd));
-  else
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(odd));
-  return bits;
+  const float odd = screen::rounded_to_odd(x);
+  return type.precision == 11 ? screen::f16_bits(odd) : screen::bf16_bits(odd);
 }
 
 // In the storage type.
