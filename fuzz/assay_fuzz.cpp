@@ -98,7 +98,8 @@ __attribute__((visibility("default"))) int LLVMFuzzerInitialize(int* argc, char*
   if (const auto status = from_environment("ASSAY_STATUS"))
     campaign = {from_environment("ASSAY_OUT").value_or("findings"), *status,
                 from_environment("ASSAY_FINDINGS").value_or(*status + ".findings"),
-                from_environment("ASSAY_CHECK").has_value()};
+                from_environment("ASSAY_CHECK").has_value(),
+                std::strtoull(from_environment("ASSAY_JOBS").value_or("1").c_str(), nullptr, 10)};
   add_default_flags(argc, argv);
   // Shrinking and merging a corpus want mutations of what is there, not the sweep.
   // The process that libFuzzer starts to read what is to be merged keeps failing cases by their features,

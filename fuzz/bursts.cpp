@@ -47,15 +47,17 @@ Result<std::optional<BurstSummary>> Bursts::after(const Case& parent, const Judg
                                                   double seconds, const CaseSpace& space, std::uint64_t most,
                                                   const Recheck::JudgeCase& judge_case) {
   host_seconds_ += seconds;
+  paid_seconds_ += time_for(seconds);
   ++host_cases_;
   const bool ready = screen_->ready(parent.pass, parent.dtype);
   if (most == 0 || !ready || losses_ >= most_losses ||
-      screen_seconds_ > (host_cases_ < first_cases ? at_first : later) * host_seconds_)
+      screen_seconds_ > (host_cases_ < first_cases ? at_first * host_seconds_ : paid_seconds_))
     return std::nullopt;
   const auto begin = Clock::now();
   const std::uint64_t seed = content_hash64(to_text(parent)) + bursts_++;
   const auto burst = screen_->burst(
-      parent, space, {.seed = seed, .seconds = std::clamp(later * seconds, shortest, longest), .most = most});
+      parent, space,
+      {.seed = seed, .seconds = std::clamp(time_for(seconds), shortest, longest), .most = most});
   BurstSummary summary;
   if (!burst) {
     screen_seconds_ += since(begin);

@@ -25,10 +25,13 @@ struct BurstSummary {
 class Bursts {
  public:
   // So much of the time bursts may take for each second of the host's cases: first as much, so that many
-  // shapes are tried, then seven times as much.
-  static constexpr double at_first = 1, later = 7;
-  static constexpr std::uint64_t first_cases = 4096;   // of the host
-  static constexpr double shortest = 0.1, longest = 4; // seconds of a burst; it should last as `later` says
+  // shapes are tried; then 7 times as much for the first 10 ms of a case, which are all of most, and 35 times
+  // for what it takes beyond them: such cases are large, and several threads of the host share them.
+  static constexpr double at_first = 1, of_quick = 7, later = 35;
+  static constexpr double quick = 0.01;
+  static constexpr std::uint64_t first_cases = 4096; // of the host
+  static constexpr double shortest = 0.1,
+                          longest = 4; // seconds of a burst; it should last as time_for() says
 
   // Null: the device runs no batches. `kernel` must outlive this.
   static std::unique_ptr<Bursts> create(Kernel& kernel, const ScreenOptions& options = {});
@@ -43,6 +46,12 @@ class Bursts {
                                             const CaseSpace& space, std::uint64_t most,
                                             const Recheck::JudgeCase& judge_case);
 
+  // What one case of the host's pays for, once the first are done.
+  static constexpr double time_for(double seconds) {
+    const double beyond = seconds > quick ? seconds - quick : 0;
+    return of_quick * (seconds - beyond) + later * beyond;
+  }
+
   const Recheck::Counts& looks() const { return recheck_->counts(); }
 
  private:
@@ -53,7 +62,7 @@ class Bursts {
 
   std::unique_ptr<Screen> screen_;
   std::unique_ptr<Recheck> recheck_;
-  double host_seconds_ = 0, screen_seconds_ = 0;
+  double host_seconds_ = 0, paid_seconds_ = 0, screen_seconds_ = 0;
   std::uint64_t host_cases_ = 0, bursts_ = 0;
   int losses_ = 0;
   std::set<std::string> told_;

@@ -1,5 +1,6 @@
 #include "fuzz/open_device.h"
 
+#include "harness/base/parallel.h"
 #include "harness/device/cuda/cuda_device.h"
 #ifdef ASSAY_HAS_CPU_DEVICE
 #include "harness/device/cpu/cpu_device.h"
@@ -36,6 +37,7 @@ Result<std::unique_ptr<Device>> open_device(const std::string& name, unsigned wo
     ordinal = gpu_of_worker(worker, cuda_device_count());
   auto device = make_cuda_device(ordinal);
   if (!device) return environment_error({}, "there is no device {}: {}", name, to_string(device.error()));
+  use_threads(threads_of_host(1));
   return device;
 }
 

@@ -12,7 +12,8 @@ namespace assay {
 // Not such a name: a user error. A device that this machine or this build does not have: an environment
 // error.
 // Workers beside each other share the GPUs out: with plain "cuda", worker N opens the Nth, counted round and
-// round.
+// round. A GPU waits while the host judges a case, so with one all cores of the host do that (use_threads); a
+// process that shares the host with others says so afterwards.
 Result<std::unique_ptr<Device>> open_device(const std::string& name, unsigned worker = 0);
 
 // For programs that are only loaded, to see what they are refused for: one that makes no machine code, where

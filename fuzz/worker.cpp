@@ -5,6 +5,7 @@
 #include "fuzz/open_device.h"
 #include "fuzz/same_fault.h"
 #include "harness/base/files.h"
+#include "harness/base/parallel.h"
 #include "harness/report/json.h"
 #include "harness/report/text.h"
 #include "harness/store/corpus.h"
@@ -46,6 +47,7 @@ Result<std::unique_ptr<Worker>> Worker::create(const fs::path& manifest, const s
   }
   const unsigned turn = campaign ? (*worker->status_)->turn : 0;
   ASSAY_TRY(worker->device_, open_device(device, turn));
+  if (campaign && threads_used() > 1) use_threads(threads_of_host(campaign->jobs));
   if (campaign && campaign->check) {
     const auto loading = loading_device(device);
     ASSAY_TRY_VOID(check_kernel(manifest, loading ? *loading : *worker->device_));

@@ -22,12 +22,13 @@
 
 namespace assay {
 
-// Where a worker reports to. From the environment: ASSAY_OUT, ASSAY_STATUS, ASSAY_FINDINGS.
+// Where a worker reports to. From the environment: ASSAY_OUT, ASSAY_STATUS, ASSAY_FINDINGS, ASSAY_JOBS.
 struct CampaignLink {
   std::filesystem::path out;      // the findings' folder
   std::filesystem::path status;   // a WorkerStatus
   std::filesystem::path findings; // FindingEvents are appended to it
   bool check = false;             // nobody has seen yet whether the kernel can be tried: ASSAY_CHECK
+  std::uint64_t jobs = 1;         // workers that run at a time, of all kernels
 };
 
 class Worker {

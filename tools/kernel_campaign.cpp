@@ -226,6 +226,7 @@ Result<void> KernelCampaign::start(Worker& worker) {
                          {"ASSAY_OUT", options_->out.string()},
                          {"ASSAY_STATUS", worker.status_path.string()},
                          {"ASSAY_FINDINGS", worker.findings_path.string()},
+                         {"ASSAY_JOBS", std::to_string(options_->jobs)},
                          {"ASSAY_CHECK", kernel_->checked || worker.status->cases > 0 ? "" : "1"}};
   // libFuzzer takes 0 as "choose one"; each worker, and each of its lives, searches elsewhere.
   const auto seed = static_cast<std::uint32_t>(

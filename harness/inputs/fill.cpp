@@ -1,6 +1,7 @@
 #include "harness/inputs/fill.h"
 
 #include "harness/base/check.h"
+#include "harness/base/parallel.h"
 #include "harness/inputs/domain_element.h"
 #include "harness/inputs/kinds.h"
 #include "harness/inputs/lines.h"
@@ -18,6 +19,7 @@ namespace assay {
 namespace {
 
 constexpr std::size_t chunk = 512;
+constexpr double least_drawn = 1 << 13; // elements that are worth a thread
 
 // Elements begin, begin + 1, ... of a kind that element.h defines.
 template <DistributionKind kind>
@@ -89,30 +91,34 @@ class Painter {
     if (is_float(type_)) min_normal_ = format_of(type_).min_normal;
   }
 
-  void paint(const Distribution& distribution, std::int64_t first_line, std::int64_t line_count) {
+  // The lines first, first + step, ...
+  void paint(const Distribution& distribution, std::int64_t first, std::int64_t step, std::int64_t lines) {
     const DistributionRule* rule = find_distribution(distribution.kind);
     ASSAY_CHECK(rule != nullptr && fits(rule->kind, domain_), "{} does not fit {}", distribution.kind,
                 name_of(domain_.kind));
     const ElementContext context = context_for(distribution);
     const Generator generator = generators[static_cast<std::size_t>(rule->kind)];
-    if (generator == nullptr) {
-      values_.resize(static_cast<std::size_t>(length_));
-      for (std::int64_t line = first_line; line < first_line + line_count; ++line) {
-        make_line(rule->kind, context, static_cast<std::uint64_t>(line), values_);
-        store(rule->kind, line * length_, values_);
-      }
+    if (generator != nullptr && step == 1) {
+      in_ranges(
+          static_cast<std::size_t>(lines * length_), least_drawn, [&](std::size_t begin, std::size_t end) {
+            paint_elements(rule->kind, generator, context, first * length_ + static_cast<std::int64_t>(begin),
+                           first * length_ + static_cast<std::int64_t>(end));
+          });
       return;
     }
-    std::array<double, chunk> buffer;
-    const std::int64_t end = (first_line + line_count) * length_;
-    for (std::int64_t begin = first_line * length_; begin < end;) {
-      const std::int64_t size =
-          std::min<std::int64_t>(chunk - static_cast<std::size_t>(begin) % 32, end - begin);
-      const std::span<double> values = std::span(buffer).first(static_cast<std::size_t>(size));
-      generator(context, static_cast<std::uint64_t>(begin), values);
-      store(rule->kind, begin, values);
-      begin += size;
-    }
+    const double least = least_drawn / static_cast<double>(length_);
+    in_ranges(static_cast<std::size_t>(lines), least, [&](std::size_t begin, std::size_t end) {
+      std::vector<double> values(generator == nullptr ? static_cast<std::size_t>(length_) : 0);
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::int64_t line = first + static_cast<std::int64_t>(i) * step;
+        if (generator == nullptr) {
+          make_line(rule->kind, context, static_cast<std::uint64_t>(line), values);
+          store(rule->kind, line * length_, values);
+        } else {
+          paint_elements(rule->kind, generator, context, line * length_, (line + 1) * length_);
+        }
+      }
+    });
   }
 
   void apply(const ElementOverride& element) {
@@ -131,16 +137,18 @@ class Painter {
 
   // Rows whose scale max|x| / 127 would be below 2^-126 become zero.
   void make_quantizable() {
-    const std::size_t size = size_of(type_);
-    values_.resize(static_cast<std::size_t>(length_));
-    for (std::int64_t line = 0; line < lines(); ++line) {
-      const auto bytes = std::span(out_.bytes)
-                             .subspan(static_cast<std::size_t>(line * length_) * size, values_.size() * size);
-      widen(type_, bytes, values_);
-      double largest = 0;
-      for (const double value : values_) largest = std::max(largest, std::fabs(value));
-      if (largest < 0x1p-119) std::ranges::fill(bytes, std::byte{0});
-    }
+    const std::size_t size = size_of(type_), length = static_cast<std::size_t>(length_);
+    const double least = least_drawn / static_cast<double>(length_);
+    in_ranges(static_cast<std::size_t>(lines()), least, [&](std::size_t begin, std::size_t end) {
+      std::vector<double> values(length);
+      for (std::size_t line = begin; line < end; ++line) {
+        const auto bytes = std::span(out_.bytes).subspan(line * length * size, length * size);
+        widen(type_, bytes, values);
+        double largest = 0;
+        for (const double value : values) largest = std::max(largest, std::fabs(value));
+        if (largest < 0x1p-119) std::ranges::fill(bytes, std::byte{0});
+      }
+    });
   }
 
   std::int64_t lines() const { return length_ == 0 ? 0 : count_ / length_; }
@@ -160,6 +168,19 @@ class Painter {
     context.min_normal = format.min_normal;
     context.min_subnormal = format.min_subnormal;
     return context;
+  }
+
+  void paint_elements(DistributionKind kind, Generator generator, const ElementContext& context,
+                      std::int64_t begin, std::int64_t end) {
+    std::array<double, chunk> buffer;
+    while (begin < end) {
+      const std::int64_t size =
+          std::min<std::int64_t>(chunk - static_cast<std::size_t>(begin) % 32, end - begin);
+      const std::span<double> values = std::span(buffer).first(static_cast<std::size_t>(size));
+      generator(context, static_cast<std::uint64_t>(begin), values);
+      store(kind, begin, values);
+      begin += size;
+    }
   }
 
   void make_line(DistributionKind kind, const ElementContext& context, std::uint64_t line,
@@ -196,7 +217,6 @@ class Painter {
   std::int64_t count_;
   DomainRule rule_;
   double min_normal_ = 0;
-  std::vector<double> values_;
 };
 
 } // namespace
@@ -210,13 +230,12 @@ void fill_into(Tensor& out, const TensorInput& input, DType storage, std::span<c
   if (count == 0) return;
 
   Painter painter(out, input, domain, dims);
-  painter.paint(input.distribution, 0, painter.lines());
+  painter.paint(input.distribution, 0, 1, painter.lines());
   for (const LinePatch& patch : input.patches) {
     ASSAY_CHECK(patch.first >= 0 && patch.step >= 1 &&
                     patch.first + (patch.count - 1) * patch.step < painter.lines(),
                 "lines {} + {} * {} in {} lines", patch.first, patch.step, patch.count - 1, painter.lines());
-    for (std::int64_t i = 0; i < patch.count; ++i)
-      painter.paint(patch.distribution, patch.first + i * patch.step, 1);
+    painter.paint(patch.distribution, patch.first, patch.step, patch.count);
   }
   for (const ElementOverride& element : input.overrides) painter.apply(element);
   if (domain.kind == Domain::Kind::quantizable) painter.make_quantizable();

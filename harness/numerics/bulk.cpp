@@ -1,6 +1,8 @@
 #include "harness/numerics/bulk.h"
 
 #include "harness/base/check.h"
+#include "harness/base/large_pages.h"
+#include "harness/base/parallel.h"
 #include "harness/numerics/formats.h"
 
 #include <algorithm>
@@ -72,11 +74,7 @@ template <DType type> void round_all(std::span<const double> in, std::span<doubl
   for (std::size_t i = 0; i < in.size(); ++i) out[i] = round_to(format, in[i]);
 }
 
-} // namespace
-
-void widen(DType type, std::span<const std::byte> in, std::span<double> out) {
-  ASSAY_CHECK(in.size() == out.size() * size_of(type), "{} bytes for {} elements of {}", in.size(),
-              out.size(), name_of(type));
+void widen_range(DType type, std::span<const std::byte> in, std::span<double> out) {
   const std::byte* from = in.data();
   const std::size_t count = out.size();
   switch (type) {
@@ -113,15 +111,7 @@ void widen(DType type, std::span<const std::byte> in, std::span<double> out) {
   }
 }
 
-std::vector<double> widen(const Tensor& tensor) {
-  std::vector<double> out(static_cast<std::size_t>(tensor.element_count()));
-  widen(tensor.dtype, tensor.bytes, out);
-  return out;
-}
-
-void narrow(DType type, std::span<const double> in, std::span<std::byte> out) {
-  ASSAY_CHECK(out.size() == in.size() * size_of(type), "{} bytes for {} elements of {}", out.size(),
-              in.size(), name_of(type));
+void narrow_range(DType type, std::span<const double> in, std::span<std::byte> out) {
   std::byte* to = out.data();
   switch (type) {
   case DType::f32:
@@ -143,10 +133,7 @@ void narrow(DType type, std::span<const double> in, std::span<std::byte> out) {
   }
 }
 
-void round_values(DType type, std::span<const double> in, std::span<const double> low,
-                  std::span<double> out) {
-  ASSAY_CHECK(in.size() == out.size() && (low.empty() || low.size() == in.size()), "{}, {} and {} elements",
-              in.size(), low.size(), out.size());
+void round_range(DType type, std::span<const double> in, std::span<const double> low, std::span<double> out) {
   if (!low.empty()) {
     for (std::size_t i = 0; i < in.size(); ++i) out[i] = round_value(type, DoubleDouble(in[i], low[i]));
     return;
@@ -173,6 +160,45 @@ void round_values(DType type, std::span<const double> in, std::span<const double
   default:
     for (std::size_t i = 0; i < in.size(); ++i) out[i] = round_value(type, in[i]);
   }
+}
+
+} // namespace
+
+void widen(DType type, std::span<const std::byte> in, std::span<double> out) {
+  const std::size_t size = size_of(type);
+  ASSAY_CHECK(in.size() == out.size() * size, "{} bytes for {} elements of {}", in.size(), out.size(),
+              name_of(type));
+  in_ranges(out.size(), least_elements, [&](std::size_t begin, std::size_t end) {
+    widen_range(type, in.subspan(begin * size, (end - begin) * size), out.subspan(begin, end - begin));
+  });
+}
+
+std::vector<double> widen(const Tensor& tensor) {
+  std::vector<double> out;
+  reserve_large(out, static_cast<std::size_t>(tensor.element_count()));
+  out.resize(static_cast<std::size_t>(tensor.element_count()));
+  widen(tensor.dtype, tensor.bytes, out);
+  return out;
+}
+
+void narrow(DType type, std::span<const double> in, std::span<std::byte> out) {
+  const std::size_t size = size_of(type);
+  ASSAY_CHECK(out.size() == in.size() * size, "{} bytes for {} elements of {}", out.size(), in.size(),
+              name_of(type));
+  in_ranges(in.size(), least_elements, [&](std::size_t begin, std::size_t end) {
+    narrow_range(type, in.subspan(begin, end - begin), out.subspan(begin * size, (end - begin) * size));
+  });
+}
+
+void round_values(DType type, std::span<const double> in, std::span<const double> low,
+                  std::span<double> out) {
+  ASSAY_CHECK(in.size() == out.size() && (low.empty() || low.size() == in.size()), "{}, {} and {} elements",
+              in.size(), low.size(), out.size());
+  in_ranges(in.size(), least_elements, [&](std::size_t begin, std::size_t end) {
+    const std::size_t count = end - begin;
+    round_range(type, in.subspan(begin, count), low.empty() ? low : low.subspan(begin, count),
+                out.subspan(begin, count));
+  });
 }
 
 } // namespace assay

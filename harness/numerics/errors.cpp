@@ -1,9 +1,11 @@
 #include "harness/numerics/errors.h"
 
 #include "harness/base/check.h"
+#include "harness/base/parallel.h"
 #include "harness/numerics/formats.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -23,13 +25,29 @@ double difference(double value, const Comparands& c, std::size_t i) {
 // Whether values[i] - golden[i] is every element's error, and finite: the usual case, whose loops vectorise.
 bool all_plain(const Comparands& c, std::span<const double> values) {
   if (!c.golden_low.empty() || format_of(c.dtype).overflow == Overflow::saturate) return false;
-  std::uint64_t largest = 0; // bit patterns of magnitudes are ordered as these are
-  for (std::size_t i = 0; i < values.size(); ++i)
-    largest = std::max(largest, std::bit_cast<std::uint64_t>(std::fabs(values[i] - c.golden[i])));
-  return largest < std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity());
+  std::atomic<bool> plain = true;
+  in_ranges(values.size(), least_elements, [&](std::size_t begin, std::size_t end) {
+    std::uint64_t largest = 0; // bit patterns of magnitudes are ordered as these are
+    for (std::size_t i = begin; i < end; ++i)
+      largest = std::max(largest, std::bit_cast<std::uint64_t>(std::fabs(values[i] - c.golden[i])));
+    if (largest >= std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity())) plain = false;
+  });
+  return plain;
 }
 
 bool same(double a, double b) { return a == b || (a != a && b != b); }
+
+void widen_one(const Comparands& c, double value, std::size_t i, double& envelope) {
+  if (!std::isfinite(comparable_golden(c.dtype, c.golden[i]))) {
+    if (!same(value, round_value(c.dtype, c.golden[i]))) envelope = std::numeric_limits<double>::infinity();
+    return;
+  }
+  double error = difference(value, c, i);
+  if (error != error) error = std::numeric_limits<double>::infinity();
+  // An infinity that G shares is no error.
+  if (std::isinf(error) && value == round_value(c.dtype, c.golden[i])) return;
+  envelope = error > envelope ? error : envelope;
+}
 
 } // namespace
 
@@ -80,36 +98,39 @@ ExactResult compare_exact(std::span<const double> rounded, std::span<const doubl
                           std::span<const double> target) {
   ASSAY_CHECK(rounded.size() == target.size() && (alternative.empty() || alternative.size() == target.size()),
               "{}, {} and {} elements", rounded.size(), alternative.size(), target.size());
-  ExactResult result;
-  for (std::size_t i = 0; i < target.size(); ++i) {
-    if (same(target[i], rounded[i]) || (!alternative.empty() && same(target[i], alternative[i]))) continue;
-    if (result.mismatches++ == 0) result.first = static_cast<std::int64_t>(i);
-    if (std::isfinite(target[i]) && std::isfinite(rounded[i])) continue;
-    if (result.misplaced++ == 0) result.first_misplaced = static_cast<std::int64_t>(i);
+  const std::size_t count = target.size();
+  const std::size_t pieces = std::min(pieces_of(static_cast<double>(count), least_elements), count);
+  std::vector<ExactResult> parts(pieces);
+  in_pieces(pieces, [&](std::size_t p) {
+    ExactResult& part = parts[p];
+    for (std::size_t i = piece_begin(count, pieces, p); i < piece_begin(count, pieces, p + 1); ++i) {
+      if (same(target[i], rounded[i]) || (!alternative.empty() && same(target[i], alternative[i]))) continue;
+      if (part.mismatches++ == 0) part.first = static_cast<std::int64_t>(i);
+      if (std::isfinite(target[i]) && std::isfinite(rounded[i])) continue;
+      if (part.misplaced++ == 0) part.first_misplaced = static_cast<std::int64_t>(i);
+    }
+  });
+  ExactResult all;
+  for (const ExactResult& part : parts) {
+    if (all.mismatches == 0) all.first = part.first;
+    if (all.misplaced == 0) all.first_misplaced = part.first_misplaced;
+    all.mismatches += part.mismatches;
+    all.misplaced += part.misplaced;
   }
-  return result;
+  return all;
 }
 
 void widen_envelope(const Comparands& c, std::span<const double> values, std::span<double> envelope) {
   ASSAY_CHECK(values.size() == c.golden.size() && envelope.size() == values.size(), "{}, {} and {} elements",
               values.size(), c.golden.size(), envelope.size());
-  if (all_plain(c, values)) {
-    for (std::size_t i = 0; i < values.size(); ++i)
-      envelope[i] = std::max(envelope[i], std::fabs(values[i] - c.golden[i]));
-    return;
-  }
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(comparable_golden(c.dtype, c.golden[i]))) {
-      if (!same(values[i], round_value(c.dtype, c.golden[i])))
-        envelope[i] = std::numeric_limits<double>::infinity();
-      continue;
-    }
-    double error = difference(values[i], c, i);
-    if (error != error) error = std::numeric_limits<double>::infinity();
-    // An infinity that G shares is no error.
-    if (std::isinf(error) && values[i] == round_value(c.dtype, c.golden[i])) continue;
-    envelope[i] = error > envelope[i] ? error : envelope[i];
-  }
+  const bool plain = all_plain(c, values);
+  in_ranges(values.size(), least_elements, [&](std::size_t begin, std::size_t end) {
+    if (plain)
+      for (std::size_t i = begin; i < end; ++i)
+        envelope[i] = std::max(envelope[i], std::fabs(values[i] - c.golden[i]));
+    else
+      for (std::size_t i = begin; i < end; ++i) widen_one(c, values[i], i, envelope[i]);
+  });
 }
 
 } // namespace assay

@@ -1,6 +1,8 @@
 #include "harness/numerics/gate.h"
 
 #include "harness/base/check.h"
+#include "harness/base/large_pages.h"
+#include "harness/base/parallel.h"
 #include "harness/numerics/bulk.h"
 #include "harness/numerics/conditioning.h"
 #include "harness/numerics/formats.h"
@@ -15,6 +17,8 @@ namespace assay {
 
 namespace {
 
+constexpr std::size_t few_lines = 64; // several threads share each, where it is long
+
 class Judge {
  public:
   Judge(const Comparands& comparands, const GateRule& rule) : c_(comparands), rule_(rule) {
@@ -28,6 +32,7 @@ class Judge {
     whole_[1] = static_cast<std::int64_t>(count);
     lines_ = c_.line_starts.size() > 1 ? c_.line_starts : std::span<const std::int64_t>(whole_);
     ASSAY_CHECK(lines_.front() == 0 && lines_.back() == whole_[1], "lines do not cover the output");
+    reserve_large(rounded_, count);
     rounded_.resize(count);
     round_values(c_.dtype, c_.golden, c_.golden_low, rounded_);
     if (is_float(c_.dtype) && format_of(c_.dtype).overflow == Overflow::saturate) saturate();
@@ -39,8 +44,9 @@ class Judge {
   }
 
   Comparison run() {
-    const bool overflows =
-        std::ranges::any_of(c_.formula_overflows, [](std::uint8_t flag) { return flag != 0; });
+    const auto& flags = c_.formula_overflows;
+    const bool overflows = first_where(flags.size(), least_elements,
+                                       [&](std::size_t i) { return flags[i] != 0; }) < flags.size();
     if (!overflows) measure();
     if (overflows || !total_.finite()) {
       mark_judged();
@@ -57,11 +63,32 @@ class Judge {
  private:
   void measure() {
     total_ = {};
-    per_line_.resize(lines_.size() - 1);
-    for (std::size_t line = 0; line + 1 < lines_.size(); ++line) {
-      per_line_[line] = maxima_of(arrays_, start(line), start(line + 1));
-      total_.join(per_line_[line]);
+    const std::size_t count = lines_.size() - 1;
+    per_line_.assign(count, {});
+    if (count < few_lines) {
+      for (std::size_t line = 0; line < count; ++line) per_line_[line] = joined(start(line), start(line + 1));
+    } else {
+      const double least = least_elements * static_cast<double>(count) / static_cast<double>(rounded_.size());
+      in_ranges(count, least, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t line = begin; line < end; ++line)
+          per_line_[line] = maxima_of(arrays_, start(line), start(line + 1));
+      });
     }
+    for (const Maxima& line : per_line_) total_.join(line);
+  }
+
+  // maxima_of, of a long line by several threads.
+  Maxima joined(std::size_t begin, std::size_t end) const {
+    const std::size_t pieces = pieces_of(static_cast<double>(end - begin), least_elements);
+    if (pieces == 1) return maxima_of(arrays_, begin, end);
+    std::vector<Maxima> parts(pieces);
+    in_pieces(pieces, [&](std::size_t p) {
+      parts[p] = maxima_of(arrays_, begin + piece_begin(end - begin, pieces, p),
+                           begin + piece_begin(end - begin, pieces, p + 1));
+    });
+    Maxima all;
+    for (const Maxima& part : parts) all.join(part);
+    return all;
   }
 
   void saturate() {
@@ -78,13 +105,15 @@ class Judge {
   // Which elements are finite in g, G, r and t, and not excused: those that standing() calls judged.
   void mark_judged() {
     mask_.resize(rounded_.size());
-    for (std::size_t i = 0; i < mask_.size(); ++i) {
-      const double legal = c_.envelope_error.empty() ? c_.reference[i] : c_.envelope_error[i];
-      const bool judged = std::isfinite(c_.golden[i]) && std::isfinite(rounded_[i]) && std::isfinite(legal) &&
-                          std::isfinite(c_.target[i]) &&
-                          (c_.formula_overflows.empty() || !c_.formula_overflows[i]);
-      mask_[i] = judged ? ~std::uint64_t{0} : 0;
-    }
+    in_ranges(mask_.size(), least_elements, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const double legal = c_.envelope_error.empty() ? c_.reference[i] : c_.envelope_error[i];
+        const bool judged = std::isfinite(c_.golden[i]) && std::isfinite(rounded_[i]) &&
+                            std::isfinite(legal) && std::isfinite(c_.target[i]) &&
+                            (c_.formula_overflows.empty() || !c_.formula_overflows[i]);
+        mask_[i] = judged ? ~std::uint64_t{0} : 0;
+      }
+    });
     arrays_.judged = mask_.data();
   }
 
@@ -115,9 +144,27 @@ class Judge {
   }
 
   void fill_structure() {
-    Structure& structure = result_.structure;
+    const std::size_t count = rounded_.size();
+    const std::size_t pieces = std::min(pieces_of(static_cast<double>(count), least_elements), count);
+    std::vector<Structure> parts(pieces);
+    in_pieces(pieces, [&](std::size_t p) {
+      parts[p] = structure_of(piece_begin(count, pieces, p), piece_begin(count, pieces, p + 1));
+    });
+    Structure& all = result_.structure;
+    for (const Structure& part : parts) {
+      all.judged += part.judged;
+      all.same_special += part.same_special;
+      all.overflow_edge += part.overflow_edge;
+      all.formula_overflow += part.formula_overflow;
+      if (all.wrong == 0) all.first_wrong = part.first_wrong;
+      all.wrong += part.wrong;
+    }
+  }
+
+  Structure structure_of(std::size_t begin, std::size_t end) const {
+    Structure structure;
     const Allowance allowance{rule_.fudge, result_.gate.reference_error, result_.gate.absolute_floor};
-    for (std::size_t i = 0; i < rounded_.size(); ++i) {
+    for (std::size_t i = begin; i < end; ++i) {
       switch (standing(c_, i, rounded_[i], allowance)) {
       case Standing::judged:
         ++structure.judged;
@@ -135,6 +182,7 @@ class Judge {
         if (structure.wrong++ == 0) structure.first_wrong = static_cast<std::int64_t>(i);
       }
     }
+    return structure;
   }
 
   void fill_lines() {

@@ -1,6 +1,7 @@
 #include "harness/numerics/ulp.h"
 
 #include "harness/base/check.h"
+#include "harness/base/parallel.h"
 #include "harness/numerics/formats.h"
 
 #include <algorithm>
@@ -132,10 +133,12 @@ void widen_distances(DType type, std::span<const double> rounded, std::span<cons
   ASSAY_CHECK(values.size() == rounded.size() && legal_distance.size() == rounded.size(),
               "arrays of different lengths");
   with_type(type, [&]<DType of>() {
-    for (std::size_t i = 0; i < rounded.size(); ++i) {
-      const std::uint64_t distance = distance_of<of>(rounded[i], values[i]);
-      legal_distance[i] = std::max(legal_distance[i], distance == not_comparable ? 0 : distance);
-    }
+    in_ranges(rounded.size(), least_elements, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::uint64_t distance = distance_of<of>(rounded[i], values[i]);
+        legal_distance[i] = std::max(legal_distance[i], distance == not_comparable ? 0 : distance);
+      }
+    });
   });
 }
 

@@ -1,6 +1,8 @@
 #include "harness/ops/evaluation.h"
 
 #include "harness/base/check.h"
+#include "harness/base/large_pages.h"
+#include "harness/base/parallel.h"
 #include "harness/numerics/bulk.h"
 #include "harness/ops/number_context.h"
 
@@ -32,6 +34,18 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 }
 
 } // namespace
+
+OwnViews::OwnViews(std::span<const TensorView> tensors)
+    : views_(tensors.begin(), tensors.end()), starts_(tensors.size()) {
+  for (std::size_t k = 0; k < views_.size(); ++k)
+    if (views_[k].line_starts != nullptr) views_[k].line_starts = &starts_[k];
+}
+
+void OwnViews::add_starts(std::span<const TensorView> tensors) const {
+  for (std::size_t k = 0; k < tensors.size(); ++k)
+    if (auto* starts = tensors[k].line_starts)
+      starts->insert(starts->end(), starts_[k].begin(), starts_[k].end());
+}
 
 std::vector<std::int64_t> axes_of(const char* shape, std::span<const Dim> dims,
                                   std::span<const std::int64_t> sizes) {
@@ -109,6 +123,11 @@ Evaluation::Evaluation(const Declarations& declarations, const Problem& problem,
   const auto legal = (backward ? declarations.backward_algorithms : declarations.algorithms).size();
   ASSAY_CHECK(instrument.algorithm >= 0 && static_cast<std::size_t>(instrument.algorithm) < legal,
               "{}: algorithm {} of {}", declarations.name, instrument.algorithm, legal);
+  // Random draws are taken one after the other, in the order of the lines.
+  const bool draws = instrument.number == Instrument::Number::noise ||
+                     instrument.functions == Instrument::Functions::random_signs;
+  operations_ = draws ? 0 : 1;
+  for (const std::int64_t size : problem.dims) operations_ *= static_cast<double>(size);
 
   const std::size_t count = declarations.tensors.size();
   views_.resize(count);
@@ -135,6 +154,7 @@ Evaluation::Evaluation(const Declarations& declarations, const Problem& problem,
       const Tensor& tensor = *problem.tensors[given++];
       ASSAY_CHECK(tensor.dtype == dtype && tensor.shape == axes, "{}: shape or type of {}", declarations.name,
                   spec.name);
+      reserve_large(widened_[k], elements);
       widened_[k].resize(elements);
       widen(dtype, tensor.bytes, widened_[k]);
       view.values = widened_[k].data();
@@ -144,14 +164,17 @@ Evaluation::Evaluation(const Declarations& declarations, const Problem& problem,
     result.tensor = spec.name;
     result.dtype = dtype;
     result.shape = axes;
+    reserve_large(result.value, elements);
     result.value.assign(elements, std::bit_cast<double>(unstored));
     view.slot.value = result.value.data();
     const bool golden = instrument.number == Instrument::Number::golden;
     if (golden || instrument.number == Instrument::Number::rigorous) {
+      reserve_large(result.bound, elements);
       result.bound.resize(elements);
       view.slot.bound = result.bound.data();
     }
     if (golden) {
+      reserve_large(result.magnitude, elements);
       result.magnitude.resize(elements);
       result.formula_overflows.resize(elements);
       view.slot.magnitude = result.magnitude.data();
@@ -188,10 +211,11 @@ std::vector<Evaluated> Evaluation::finish() && {
   const bool rounds = instrument_.number == Number::plain || instrument_.number == Number::noise;
   const DType arithmetic = problem_.dtype == DType::f64 ? DType::f64 : DType::f32;
   for (Evaluated& result : results_) {
-    const auto left_out =
-        std::ranges::find(result.value, unstored, [](double v) { return std::bit_cast<std::uint64_t>(v); });
-    ASSAY_CHECK(left_out == result.value.end(), "the formula stores nothing into element {} of {}'s {}",
-                left_out - result.value.begin(), result.tensor, result.value.size());
+    const std::size_t left_out = first_where(result.value.size(), least_elements, [&](std::size_t i) {
+      return std::bit_cast<std::uint64_t>(result.value[i]) == unstored;
+    });
+    ASSAY_CHECK(left_out == result.value.size(), "the formula stores nothing into element {} of {}'s {}",
+                left_out, result.tensor, result.value.size());
     if (rounds && result.dtype != arithmetic) round_values(result.dtype, result.value, {}, result.value);
     std::ranges::sort(result.line_starts);
     const auto repeated = std::ranges::unique(result.line_starts);

@@ -41,6 +41,7 @@ class Evaluation {
     run.params = problem_.params;
     run.instrument = instrument_;
     run.storage = &format_of(problem_.dtype);
+    run.operations = operations_;
     return run;
   }
 
@@ -50,6 +51,7 @@ class Evaluation {
  private:
   const Problem& problem_;
   const Instrument& instrument_;
+  double operations_ = 0;                    // Run::operations
   std::vector<TensorView> views_;            // one a tensor of the operator
   std::vector<std::vector<double>> widened_; // of the inputs
   std::vector<Evaluated> results_;

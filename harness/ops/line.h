@@ -24,8 +24,8 @@
 //     scan(n, f, out)    out(i, f(0) + ... + f(i))
 //     part(n)            of n items dealt to parts that are evaluated apart, then merged: how many a part has
 //     scratch(n)         n Numbers for this line, s[i]
-//   An f of one i touches nothing that the f of another does, but what it stores: on a GPU threads share
-//   them.
+//   An f of one i touches nothing that the f of another does, but what it stores, nor does a line what
+//   another does: threads share them. Of run.line each() is shared.
 //
 // Numbers have + - * /, comparisons (of values), abs, maximum, exp, expm1, log,
 // log1p, sqrt, rsqrt, tanh, erf, erfc, and begin from literals and Constants. A
@@ -35,12 +35,14 @@
 #pragma once
 
 #include "harness/base/check.h"
+#include "harness/base/parallel.h"
 #include "harness/ops/formula.h"
 #include "harness/ops/number_context.h"
 #include "harness/ops/op.h"
 #include "harness/ops/operators.h"
 #include "harness/ops/reduce.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -79,7 +81,22 @@ struct TensorView {
   }
 };
 
+// Views of one thread's own, for lines whose starts it notes.
+class OwnViews {
+ public:
+  explicit OwnViews(std::span<const TensorView> tensors);
+  OwnViews(const OwnViews&) = delete;
+  OwnViews& operator=(const OwnViews&) = delete;
+  std::span<TensorView> views() { return views_; }
+  void add_starts(std::span<const TensorView> tensors) const; // to theirs
+
+ private:
+  std::vector<TensorView> views_;
+  std::vector<std::vector<std::int64_t>> starts_;
+};
+
 template <class N> class Line;
+template <class N> class WholeLine;
 
 template <class N> class Run {
  public:
@@ -88,6 +105,7 @@ template <class N> class Run {
   std::span<const double> params;
   Instrument instrument;
   const Format* storage = nullptr;
+  double operations = 0; // of the whole run, roughly; 0: all of it stays on one thread
 
   std::int64_t size(const Dim& dim) const { return dims[static_cast<std::size_t>(dim.index)]; }
   int algorithm() const { return instrument.algorithm; }
@@ -101,27 +119,66 @@ template <class N> class Run {
 
   template <class Body> void lines(std::initializer_list<Dim> over, const Body& body) {
     ASSAY_CHECK(over.size() <= 4, "lines over {} dims", over.size());
-    std::array<std::int64_t, 4> extent{1, 1, 1, 1};
+    Extent extent{1, 1, 1, 1};
     std::size_t k = 0;
     for (const Dim& dim : over) extent[k++] = size(dim);
-    Line<N> line(*this);
-    for (line.index_[0] = 0; line.index_[0] < extent[0]; ++line.index_[0])
-      for (line.index_[1] = 0; line.index_[1] < extent[1]; ++line.index_[1])
-        for (line.index_[2] = 0; line.index_[2] < extent[2]; ++line.index_[2])
-          for (line.index_[3] = 0; line.index_[3] < extent[3]; ++line.index_[3]) {
-            line.number_ = next_line_++;
-            line.scratches_used_ = 0;
-            body(line);
-          }
+    std::size_t count = 1;
+    for (const std::int64_t n : extent) count *= static_cast<std::size_t>(std::max<std::int64_t>(n, 0));
+    const std::size_t pieces = std::min(pieces_of(operations, least_operations), count);
+    if (pieces <= 1) {
+      run_lines(tensors, extent, 0, count, body);
+    } else {
+      std::vector<std::unique_ptr<OwnViews>> own(pieces);
+      const NumberContext context = number_context;
+      in_pieces(pieces, [&](std::size_t p) {
+        number_context = context;
+        own[p] = std::make_unique<OwnViews>(tensors);
+        run_lines(own[p]->views(), extent, piece_begin(count, pieces, p), piece_begin(count, pieces, p + 1),
+                  body);
+      });
+      for (const auto& views : own) views->add_starts(tensors);
+    }
+    next_line_ += static_cast<std::int64_t>(count);
   }
   template <class Body> void lines(const Dim& over, const Body& body) { lines({over}, body); }
   // The whole tensor is one line: elementwise operators.
-  template <class Body> void line(const Body& body) { lines({}, body); }
+  template <class Body> void line(const Body& body) {
+    WholeLine<N> line(*this, next_line_++);
+    body(line);
+  }
 
  private:
-  friend class Line<N>;
+  friend class WholeLine<N>;
+  using Extent = std::array<std::int64_t, 4>;
+  static constexpr double least_operations = 1 << 13; // that are worth a thread
+
+  // The lines begin, begin + 1, ... of those over `extent`.
+  template <class Body>
+  void run_lines(std::span<TensorView> views, const Extent& extent, std::size_t begin, std::size_t end,
+                 const Body& body) {
+    if (begin == end) return;
+    Line<N> line(*this, views, next_line_ + static_cast<std::int64_t>(begin));
+    auto rest = static_cast<std::int64_t>(begin);
+    for (std::size_t k = 4; k-- > 0; rest /= extent[k]) line.index_[k] = rest % extent[k];
+    for (std::size_t done = begin; done < end; ++done) {
+      line.scratches_used_ = 0;
+      body(line);
+      ++line.number_;
+      for (std::size_t k = 4; k-- > 0;) {
+        if (++line.index_[k] < extent[k]) break;
+        line.index_[k] = 0;
+      }
+    }
+  }
+
+  // Whether every tensor that the run stores into has an element in the line.
+  bool has_stored(std::int64_t number) const {
+    return std::ranges::all_of(tensors, [&](const TensorView& view) {
+      return view.line_starts == nullptr || view.last_line == number;
+    });
+  }
+
   std::vector<std::unique_ptr<N[]>> kept_;
-  std::vector<std::vector<N>> line_scratches_;
   std::int64_t next_line_ = 0;
 };
 
@@ -277,19 +334,20 @@ template <class N> class Line {
   }
 
   N* scratch(std::int64_t n) {
-    auto& buffers = run_.line_scratches_;
-    if (scratches_used_ == buffers.size()) buffers.emplace_back();
-    auto& buffer = buffers[scratches_used_++];
+    if (scratches_used_ == scratches_.size()) scratches_.emplace_back();
+    auto& buffer = scratches_[scratches_used_++];
     if (buffer.size() < static_cast<std::size_t>(n)) buffer.resize(static_cast<std::size_t>(n));
     return buffer.data();
   }
 
  private:
   friend class Run<N>;
-  explicit Line(Run<N>& run) : run_(run) {}
+  friend class WholeLine<N>;
+  Line(Run<N>& run, std::span<TensorView> tensors, std::int64_t number)
+      : run_(run), tensors_(tensors), number_(number) {}
 
   TensorView& view_of(const TensorSpec& tensor) const {
-    return run_.tensors[static_cast<std::size_t>(tensor.index)];
+    return tensors_[static_cast<std::size_t>(tensor.index)];
   }
   double value(const TensorSpec& tensor, const At& at) const {
     const TensorView& view = view_of(tensor);
@@ -318,9 +376,49 @@ template <class N> class Line {
   }
 
   Run<N>& run_;
+  std::span<TensorView> tensors_;
   std::array<std::int64_t, 4> index_{};
   std::int64_t number_ = 0;
+  std::vector<std::vector<N>> scratches_;
   std::size_t scratches_used_ = 0;
+};
+
+// A whole tensor, whose elements are shared among threads once the line's start is noted.
+template <class N> class WholeLine : public Line<N> {
+ public:
+  template <class F> void each(std::int64_t n, const F& f) const {
+    share(n, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) [[clang::always_inline]]
+        f(i);
+    });
+  }
+  template <class F> void each(std::int64_t n, std::int64_t m, const F& f) const {
+    share(n * m, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t at = begin; at < end;) {
+        const std::int64_t i = at / m, first = at % m, last = std::min(m, first + end - at);
+        for (std::int64_t j = first; j < last; ++j) [[clang::always_inline]]
+          f(i, j);
+        at += last - first;
+      }
+    });
+  }
+
+ private:
+  friend class Run<N>;
+  WholeLine(Run<N>& run, std::int64_t number) : Line<N>(run, run.tensors, number) {}
+
+  template <class Range> void share(std::int64_t count, const Range& range) const {
+    const Run<N>& whole = this->run_;
+    if (pieces_of(whole.operations, Run<N>::least_operations) == 1) return range(0, count);
+    std::int64_t done = 0;
+    for (; done < count && !whole.has_stored(this->number_); ++done) range(done, done + 1);
+    const NumberContext context = number_context;
+    in_ranges(static_cast<std::size_t>(count - done), Run<N>::least_operations,
+              [&](std::size_t begin, std::size_t end) {
+                number_context = context;
+                range(done + static_cast<std::int64_t>(begin), done + static_cast<std::int64_t>(end));
+              });
+  }
 };
 
 } // namespace assay

@@ -1,6 +1,7 @@
 #include "harness/run/earned_nan.h"
 
 #include "harness/base/check.h"
+#include "harness/base/parallel.h"
 #include "harness/run/analysis.h"
 #include "harness/run/describe.h"
 
@@ -38,9 +39,8 @@ std::int64_t unearned_nan(const Op& op, const Trial& trial, std::size_t i, std::
     return std::isnan(values[k]) && std::isfinite(golden.value[k]) &&
            (golden.formula_overflows.empty() || golden.formula_overflows[k] == 0);
   };
-  for (std::size_t k = 0; k < values.size(); ++k)
-    if (unearned(k)) return has_extremes(op, trial, i) ? -1 : static_cast<std::int64_t>(k);
-  return -1;
+  const std::size_t first = first_where(values.size(), least_elements, unearned);
+  return first == values.size() || has_extremes(op, trial, i) ? -1 : static_cast<std::int64_t>(first);
 }
 
 void expect_earned_nans(const Op& op, const Trial& trial, std::span<const Evaluated> evaluated,

@@ -1,6 +1,7 @@
 #include "harness/run/judge.h"
 
 #include "harness/base/hash.h"
+#include "harness/base/parallel.h"
 #include "harness/run/describe.h"
 #include "harness/run/execute.h"
 #include "harness/run/rms_limit.h"
@@ -32,11 +33,11 @@ int repeats_of(const Kernel& kernel, const Case& test_case, const Trial& trial, 
 
 // The first element whose bits differ (NaNs are all alike), or -1.
 std::int64_t first_difference(const std::vector<double>& a, const std::vector<double>& b) {
-  for (std::size_t i = 0; i < a.size(); ++i)
-    if (std::bit_cast<std::uint64_t>(a[i]) != std::bit_cast<std::uint64_t>(b[i]) &&
-        !(std::isnan(a[i]) && std::isnan(b[i])))
-      return static_cast<std::int64_t>(i);
-  return -1;
+  const std::size_t first = first_where(a.size(), least_elements, [&](std::size_t i) {
+    return std::bit_cast<std::uint64_t>(a[i]) != std::bit_cast<std::uint64_t>(b[i]) &&
+           !(std::isnan(a[i]) && std::isnan(b[i]));
+  });
+  return first == a.size() ? -1 : static_cast<std::int64_t>(first);
 }
 
 class Judge {

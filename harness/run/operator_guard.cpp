@@ -2,6 +2,7 @@
 
 #include "harness/base/error.h"
 #include "harness/base/last_words.h"
+#include "harness/base/parallel.h"
 #include "harness/base/time_limit.h"
 #include "harness/run/code_line.h"
 
@@ -173,6 +174,7 @@ void OperatorGuard::fail(const std::string& what) { tell(one_line(what), {}); }
 
 std::vector<Evaluated> GuardedOp::evaluate(const Problem& problem, const Instrument& instrument) const {
   const OperatorGuard guard(code_, &info_, &problem, limit_);
+  const OnOneThread alone; // whose faults the guard tells
   try {
     return op_.evaluate(problem, instrument);
   } catch (const std::exception& error) {

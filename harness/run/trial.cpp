@@ -1,14 +1,17 @@
 #include "harness/run/trial.h"
 
 #include "harness/base/check.h"
+#include "harness/base/parallel.h"
 #include "harness/inputs/fill.h"
 #include "harness/numerics/bulk.h"
+#include "harness/numerics/error_sum.h"
 #include "harness/numerics/ulp.h"
 #include "harness/run/describe.h"
 #include "harness/run/earned_nan.h"
 #include "harness/run/execute.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <optional>
@@ -20,6 +23,21 @@ namespace assay {
 namespace {
 
 constexpr std::int64_t bias_suspect_elements = 256; // fewer say nothing, even pooled over all redraws
+
+bool is_finite(const Tensor& input) {
+  constexpr std::size_t block = 1024; // of which no memory is asked for
+  const auto count = static_cast<std::size_t>(input.element_count()), size = size_of(input.dtype);
+  const std::size_t blocks = (count + block - 1) / block;
+  return blocks == first_where(blocks, least_elements / block, [&](std::size_t k) {
+           std::array<double, block> buffer;
+           const std::size_t begin = k * block;
+           const std::span<double> values = std::span(buffer).first(std::min(block, count - begin));
+           widen(input.dtype, std::span(input.bytes).subspan(begin * size, values.size() * size), values);
+           double sum = 0; // of x - x: 0 where x is finite, else NaN
+           for (const double x : values) sum += x - x;
+           return sum != 0;
+         });
+}
 
 // Judges one execution on inputs whose golden and reference are known.
 class Assessment {
@@ -91,8 +109,7 @@ class Assessment {
   bool inputs_are_finite() {
     if (!inputs_are_finite_)
       inputs_are_finite_ = std::ranges::none_of(trial_->inputs, [](const Tensor& input) {
-        return is_float(input.dtype) && !input.bytes.empty() &&
-               std::ranges::any_of(widen(input), [](double x) { return !std::isfinite(x); });
+        return is_float(input.dtype) && !input.bytes.empty() && !is_finite(input);
       });
     return *inputs_are_finite_;
   }
@@ -192,18 +209,17 @@ class Assessment {
   }
 
   void judge_bias(std::size_t i) {
-    SignedErrors errors;
     const double least =
         least_unflushed(gate_rule(*trial_, i, case_->tolerance, kernel_->op().info()).flush_terms);
     const Comparands comparands = comparands_of(*trial_, i);
+    const ErrorSum sum = sum_of_errors(comparands, trial_->target[i], least);
+    if (sum.count < bias_suspect_elements || std::abs(sum.sum) <= bias_limit * static_cast<double>(sum.count))
+      return;
     std::vector<double> rounded(comparands.golden.size());
     round_values(comparands.dtype, comparands.golden, comparands.golden_low, rounded);
     const std::vector<std::uint8_t> decided = decided_roundings(comparands, rounded);
+    SignedErrors errors;
     pool(errors, comparands, trial_->target[i], least, decided);
-    if (std::ssize(errors.error) < bias_suspect_elements) return;
-    double sum = 0;
-    for (const double error : errors.error) sum += error;
-    if (std::abs(sum) <= bias_limit * static_cast<double>(errors.error.size())) return;
     const MeanError target = mean_error(errors);
     SignedErrors reference_errors;
     pool(reference_errors, comparands, trial_->reference[i].value, least, decided);
@@ -305,8 +321,10 @@ std::vector<std::uint8_t> ulp_exclusions(const Trial& trial, std::size_t i, cons
   std::vector<std::uint8_t> excluded = golden.formula_overflows;
   if (!tolerance.flush_subnormals) return excluded;
   excluded.resize(golden.value.size());
-  for (std::size_t k = 0; k < excluded.size(); ++k)
-    if (std::fabs(trial.target[i][k] - golden.value[k]) <= 0x1p-126) excluded[k] = 1;
+  in_ranges(excluded.size(), least_elements, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k)
+      if (std::fabs(trial.target[i][k] - golden.value[k]) <= 0x1p-126) excluded[k] = 1;
+  });
   return excluded;
 }
 

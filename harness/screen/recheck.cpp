@@ -46,8 +46,9 @@ Result<std::optional<Disagreement>> Recheck::compare(const Burst& burst, const S
 Result<std::optional<Disagreement>> Recheck::look_at(const Burst& burst, const Judgement& of_parent,
                                                      double seconds, const JudgeCase& judge_case) {
   const double most = std::max(most_saved, 2 * seconds);
-  for_flagged_ = std::min(for_flagged_ + flagged_share * burst.seconds, most);
-  for_sample_ = std::min(for_sample_ + sample_share * burst.seconds, most);
+  const double paying = std::min(burst.seconds, std::max(case_times * seconds, short_burst));
+  for_flagged_ = std::min(for_flagged_ + flagged_share * paying, most);
+  for_sample_ = std::min(for_sample_ + sample_share * paying, most);
   if (burst.parent()) {
     ++counts_.parents;
     ASSAY_TRY(auto found, compare(burst, *burst.parent(), burst.neighbours().parent(), of_parent.trial));

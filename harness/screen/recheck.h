@@ -27,6 +27,9 @@ class Recheck {
   // takes more (a confirmation, minimizing) later bursts pay for. Alone a kind of fault in memory, an
   // unwritten element or a wrong exact output that was never seen before does not wait.
   static constexpr double flagged_share = 1.0 / 12, sample_share = 1.0 / 24;
+  // A burst that lasts longer pays as one of this length: so many times what a case takes the host, and at
+  // least so many seconds.
+  static constexpr double case_times = 7, short_burst = 0.1;
   static constexpr std::size_t most_of_a_pattern = 4; // of cases flagged alike in a burst
 
   // The host's judgement, which the caller also acts upon; nothing: this is the end of it, or the case cannot

@@ -9,11 +9,11 @@
 
 namespace assay::cpu {
 
-inline constexpr std::size_t fiber_stack_bytes = std::size_t{2}
+inline constexpr std::size_t fiber_stack_bytes = std::size_t{4}
                                                  << 20; // reserved; touched pages are what it costs
 // No emitted function's own frame may be larger; a call is refused where less than this and the runtime's
 // need is left.
-inline constexpr std::size_t largest_frame_bytes = std::size_t{384} << 10;
+inline constexpr std::size_t largest_frame_bytes = std::size_t{1} << 20;
 
 struct Fiber {
   void* context = nullptr; // where it goes on; null: at the beginning
