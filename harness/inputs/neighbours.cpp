@@ -5,6 +5,7 @@
 #include "harness/inputs/shapes.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace assay {
 
@@ -65,7 +66,42 @@ std::uint64_t mixed(std::uint64_t x) { // the finaliser of MurmurHash3
   return x ^ (x >> 33);
 }
 
+enum class Fills : std::uint64_t { all, patch, element };
+
+template <class... Words> Piece piece(std::size_t input, Fills what, Words... words) {
+  Piece result = mixed(4 * input + static_cast<std::uint64_t>(what) + 1);
+  ((result = mixed(result + 0x9e3779b97f4a7c15 + std::bit_cast<std::uint64_t>(words))), ...);
+  return result;
+}
+
+Piece piece(std::size_t input, Fills what, const FillDistribution& of) {
+  return piece(input, what, static_cast<std::uint64_t>(of.kind), of.p[0], of.p[1], of.p[2]);
+}
+Piece piece(std::size_t input, const FillPatch& patch) {
+  return piece(input, Fills::patch, patch.distribution);
+}
+Piece piece(std::size_t input, const FillOverride& element) {
+  return piece(input, Fills::element, element.bits);
+}
+
+template <class T> std::span<T> in_use(T* first, std::int32_t count) {
+  return {first, static_cast<std::size_t>(count)};
+}
+
 } // namespace
+
+void pieces_of(std::span<const FillInput> neighbour, std::vector<Piece>& to) {
+  to.clear();
+  for (std::size_t i = 0; i < neighbour.size(); ++i) {
+    to.push_back(piece(i, Fills::all, neighbour[i].base));
+    for (const FillPatch& patch : in_use(neighbour[i].patch, neighbour[i].patches))
+      to.push_back(piece(i, patch));
+    for (const FillOverride& element : in_use(neighbour[i].one, neighbour[i].overrides))
+      to.push_back(piece(i, element));
+  }
+  std::ranges::sort(to);
+  to.erase(std::ranges::unique(to).begin(), to.end());
+}
 
 std::optional<FillInput> to_fill_input(const TensorInput& input, std::span<const std::int64_t> shape) {
   if (input.patches.size() > fill_patches || input.overrides.size() > fill_overrides) return std::nullopt;
@@ -120,8 +156,7 @@ Neighbours::Palette Neighbours::palette_of(const TensorInput& input, const Input
   };
   for (int i = 0; i < tweaked_pieces; ++i) add(palette.tweaked, tweak(input.distribution, rng));
   for (int i = 0; i < fresh_pieces; ++i) add(palette.fresh, draw_distribution(spec.domain, specials(), rng));
-  if (palette.fresh.empty()) palette.fresh.push_back(palette.usual);
-  if (palette.tweaked.empty()) palette.tweaked = palette.fresh;
+  leave_some(palette);
   for (int i = 0; i < patch_pieces && line_count(*shape) > 0; ++i)
     if (const FillPatch piece = plain(draw_patch(*shape, spec.domain, specials(), rng));
         takes(piece.distribution))
@@ -138,6 +173,45 @@ Neighbours::Palette Neighbours::palette_of(const TensorInput& input, const Input
   palette.kept = *to_fill_input(kept, *shape);
   if (!can_fill(palette.kept.base)) palette.kept.base = palette.usual;
   return palette;
+}
+
+void Neighbours::leave_some(Palette& palette) {
+  if (palette.fresh.empty()) palette.fresh.push_back(palette.usual);
+  if (palette.tweaked.empty()) palette.tweaked = palette.fresh;
+}
+
+void Neighbours::avoid(std::uint64_t from, const std::set<Piece>& pieces) {
+  ASSAY_CHECK(reduced_.empty() || reduced_.back().from <= from, "neighbours from {} on, after {}", from,
+              reduced_.back().from);
+  Reduced reduced{from, palettes_};
+  for (std::size_t i = 0; i < palettes_.size(); ++i) {
+    Palette& palette = reduced.palettes[i];
+    const auto is_out = [&](const auto& patch_or_element) {
+      return pieces.contains(piece(i, patch_or_element));
+    };
+    const auto is_out_as_base = [&](const FillDistribution& base) {
+      const Piece of = piece(i, Fills::all, base);
+      return of != piece(i, Fills::all, palette.usual) && pieces.contains(of);
+    };
+    if (FillInput& kept = palette.kept; is_out_as_base(kept.base) ||
+                                        std::ranges::any_of(in_use(kept.patch, kept.patches), is_out) ||
+                                        std::ranges::any_of(in_use(kept.one, kept.overrides), is_out)) {
+      kept = FillInput{};
+      kept.base = palette.usual;
+    }
+    std::erase_if(palette.fresh, is_out_as_base);
+    std::erase_if(palette.tweaked, is_out_as_base);
+    std::erase_if(palette.patches, is_out);
+    std::erase_if(palette.overrides, is_out);
+    leave_some(palette);
+  }
+  reduced_.push_back(std::move(reduced));
+}
+
+const std::vector<Neighbours::Palette>& Neighbours::palettes_for(std::uint64_t k, Rng& rng) const {
+  const auto found = std::find_if(reduced_.rbegin(), reduced_.rend(),
+                                  [&](const Reduced& reduced) { return reduced.from <= k; });
+  return found == reduced_.rend() || rng.below(with_all) == 0 ? palettes_ : found->palettes;
 }
 
 void Neighbours::change(FillInput& input, const Palette& palette, Rng& rng) {
@@ -167,14 +241,15 @@ void Neighbours::change(FillInput& input, const Palette& palette, Rng& rng) {
 void Neighbours::draw(std::uint64_t k, std::span<FillInput> out) const {
   ASSAY_CHECK(out.size() == palettes_.size(), "{} inputs, not {}", palettes_.size(), out.size());
   Rng rng(seed_ + 1 + k);
+  const std::vector<Palette>& palettes = palettes_for(k, rng);
   for (std::size_t i = 0; i < out.size(); ++i) {
-    out[i] = palettes_[i].kept;
+    out[i] = palettes[i].kept;
     out[i].seed = 1 + (rng.next() >> 24);
   }
   if (out.empty()) return;
   const auto change_one = [&] {
     const std::size_t which = rng.below(out.size());
-    change(out[which], palettes_[which], rng);
+    change(out[which], palettes[which], rng);
   };
   const std::uint64_t luck = rng.below(8);
   for (int changes = luck < 2 ? 0 : luck < 6 ? 1 : 2; changes > 0; --changes) change_one();

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -20,8 +21,17 @@ std::optional<FillInput> to_fill_input(const TensorInput& input, std::span<const
 // Gives `input` the values that `fill` says; its name, type and layout stay.
 void set_values(TensorInput& input, const FillInput& fill, std::span<const std::int64_t> shape);
 
+// What an input of a neighbour is filled from: the distribution of all of it, of a patch, or the bits of a
+// single element. Equal ones at other lines and places of the same input are one piece.
+using Piece = std::uint64_t;
+// Of a neighbour, each once; `to` is overwritten.
+void pieces_of(std::span<const FillInput> neighbour, std::vector<Piece>& to);
+
 class Neighbours {
  public:
+  // Of the neighbours that should do without some pieces one in so many may have them.
+  static constexpr std::uint64_t with_all = 16;
+
   // Whether whoever fills can fill input number `input` (in the parent's order) from this.
   using CanFill = std::function<bool(std::size_t input, const FillDistribution& distribution)>;
 
@@ -37,6 +47,11 @@ class Neighbours {
   // The same neighbour as a case, legal in the space.
   Case make(std::uint64_t k) const;
 
+  // From number `from` on, which is not below that of an earlier call, neighbours do without these pieces;
+  // what earlier calls named is back. An input of the parent with any of them is filled from its usual
+  // distribution alone; that one is never out. Neighbours below `from` stay the same.
+  void avoid(std::uint64_t from, const std::set<Piece>& pieces);
+
  private:
   // Between which pieces the neighbours choose for one input, drawn once: what a mutation draws.
   struct Palette {
@@ -49,11 +64,18 @@ class Neighbours {
   };
   static Palette palette_of(const TensorInput& input, const InputSpec& spec, const Case& parent, Rng& rng,
                             const std::function<bool(const FillDistribution&)>& can_fill);
+  static void leave_some(Palette& palette);
   static void change(FillInput& input, const Palette& palette, Rng& rng);
+  const std::vector<Palette>& palettes_for(std::uint64_t k, Rng& rng) const;
 
   Case parent_;
   std::uint64_t seed_;
   std::vector<Palette> palettes_;
+  struct Reduced {
+    std::uint64_t from = 0;
+    std::vector<Palette> palettes;
+  };
+  std::vector<Reduced> reduced_; // the latest last
 };
 
 } // namespace assay

@@ -45,6 +45,9 @@ int weight_of(std::uint64_t pattern) {
   return (pattern & Reason::misplaced) != 0 ? 1 : 2;
 }
 
+// No use to go on: 7 of 8 wasted, of so many.
+constexpr std::uint64_t enough_wasted = 64;
+
 bool larger_ratio(const ScreenedCase& a, const ScreenedCase& b) { return a.record.ratio > b.record.ratio; }
 
 } // namespace
@@ -58,6 +61,10 @@ std::uint64_t ScreenedCase::pattern() const {
 
 bool ScreenedCase::is_fault() const { return (pattern() & hard) != 0; }
 
+bool ScreenedCase::is_wasted() const {
+  return (pattern() & (hard | Reason::misplaced | Reason::overflow)) == Reason::overflow;
+}
+
 std::string reasons_text(const ScreenedCase& screened) {
   std::vector<const char*> texts;
   for (const Word& word : words)
@@ -65,7 +72,28 @@ std::string reasons_text(const ScreenedCase& screened) {
   return texts.empty() ? "clean" : fmt::format("{}", fmt::join(texts, ", "));
 }
 
+bool Burst::learn(std::uint64_t from) {
+  if (const std::set<Piece> culprits = waste_.culprits(); culprits != avoided_) {
+    neighbours_.avoid(from, culprits);
+    avoided_ = culprits;
+    since_ = from;
+    seen_since_ = wasted_since_ = 0;
+  }
+  return seen_since_ < enough_wasted || 8 * wasted_since_ < 7 * seen_since_;
+}
+
 void Burst::add(const ScreenedCase& screened) {
+  const bool wasted = screened.is_wasted();
+  if (!waste_.is_full()) {
+    neighbours_.draw(screened.number, drawn_);
+    pieces_of(drawn_, pieces_);
+    waste_.add(pieces_, wasted);
+  }
+  wasted_ += wasted;
+  if (screened.number >= since_) {
+    ++seen_since_;
+    wasted_since_ += wasted;
+  }
   const std::uint64_t pattern = screened.pattern();
   if ((pattern & (hard | unjudgeable | Reason::misplaced)) == 0 && std::isfinite(screened.record.ratio) &&
       (!best_ || larger_ratio(screened, *best_)))

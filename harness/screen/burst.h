@@ -6,10 +6,12 @@
 #include "harness/inputs/neighbours.h"
 #include "harness/screen/fill_layout.h"
 #include "harness/screen/layout.h"
+#include "harness/screen/waste.h"
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,8 @@ struct ScreenedCase {
   bool clean() const { return record.reasons == 0 && memory.flags == 0 && memory.input_sum == 0; }
   // Touched memory, an unwritten element, a wrong exact output: no accident of the numbers.
   bool is_fault() const;
+  // Its formula may overflow, and nothing speaks for a fault beside that: nothing can be told of it.
+  bool is_wasted() const;
   // By which cases of one burst are alike: reasons below, what happened to memory above.
   std::uint64_t pattern() const;
 };
@@ -42,10 +46,14 @@ class Burst {
   // Of each pattern that is not clean and of the clean ones so many are kept.
   static constexpr std::size_t kept_of_a_pattern = 16, kept_clean = 64;
 
-  Burst(Neighbours neighbours, std::uint64_t seed) : neighbours_(std::move(neighbours)), luck_(seed) {}
+  Burst(Neighbours neighbours, std::uint64_t seed)
+      : neighbours_(std::move(neighbours)), luck_(seed), drawn_(neighbours_.inputs()) {}
 
   void add_parent(const ScreenedCase& screened) { parent_ = screened; }
-  void add(const ScreenedCase& screened);
+  void add(const ScreenedCase& screened); // drawn from neighbours() as they are
+  // Neighbours from `from` on, none of which is drawn yet, mostly do without what wastes them as far as that
+  // is known of those added. False: nearly all that already do without as much were wasted all the same.
+  bool learn(std::uint64_t from);
   // The launches of these could not be brought to an end, and nothing is known of any of them.
   void add_lost(std::uint64_t first, std::uint64_t count, std::string why);
 
@@ -57,6 +65,7 @@ class Burst {
   std::uint64_t screened() const { return clean_ + flagged_; } // neighbours; the parent is not counted
   std::uint64_t clean() const { return clean_; }
   std::uint64_t flagged() const { return flagged_; }
+  std::uint64_t wasted() const { return wasted_; } // of those flagged
   // Of each pattern that is not clean: how often, and some of them, those with the largest ratios.
   struct Flagged {
     std::uint64_t count = 0;
@@ -85,10 +94,16 @@ class Burst {
   Neighbours neighbours_;
   Rng luck_;
   std::optional<ScreenedCase> parent_, best_;
-  std::uint64_t clean_ = 0, flagged_ = 0;
+  std::uint64_t clean_ = 0, flagged_ = 0, wasted_ = 0;
   std::map<std::uint64_t, Flagged> flagged_by_;
   std::vector<ScreenedCase> sample_;
   std::optional<Lost> lost_;
+
+  Waste waste_;
+  std::set<Piece> avoided_; // by neighbours from `since_` on
+  std::uint64_t since_ = 0, seen_since_ = 0, wasted_since_ = 0;
+  std::vector<FillInput> drawn_;
+  std::vector<Piece> pieces_;
 };
 
 } // namespace assay

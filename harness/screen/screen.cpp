@@ -19,10 +19,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t most_submitted = 16384; // cases: a few MiB of what fills them
-constexpr std::uint32_t first_waves = 6;        // before it is known how long they take
 constexpr double submit_seconds = 0.025; // of a burst's parts, so that the host draws while the device runs
-constexpr std::uint32_t least_waves = 3; // of a part where they fit into the time: one fills inputs while
-                                         // another is judged
+constexpr std::uint64_t first_parts = 2; // of a burst, one wave each: what wastes neighbours is soon known
+constexpr std::uint32_t least_waves = 3; // of a later part where they fit into the time: one fills inputs
+                                         // while another is judged
 constexpr int most_halvings = 6;         // of the memory, where the device has less
 constexpr std::chrono::seconds compile_limit = std::chrono::minutes(5);
 
@@ -60,6 +60,7 @@ class Given {
 
 // The parts of a burst, one submitted after the other.
 struct Part {
+  std::uint64_t number = 0;
   std::uint64_t first = 0, count = 0; // neighbours
   bool parent = false;                // stands before them
   std::uint64_t cases() const { return count + (parent ? 1 : 0); }
@@ -193,15 +194,16 @@ Result<Burst> Screen::burst(const Case& parent, const CaseSpace& space, const Bu
     part.first = before.first + before.count;
     part.parent = before.cases() == 0 && of_parent.size() == parent.inputs.size();
     const double left = request.seconds - since(begin) - running;
-    const bool first = before.cases() == 0;
-    std::uint64_t count = std::uint64_t{batch.wave_cases} * first_waves;
-    if (seconds_a_case > 0) { // whole waves, at least one while there is time
-      const double fit = left / seconds_a_case, least = least_waves * batch.wave_cases;
-      count = static_cast<std::uint64_t>(
-          std::clamp(std::min(std::max(submit_seconds / seconds_a_case, least), fit), 0.0, 1e9));
+    part.number = before.cases() == 0 ? 0 : before.number + 1;
+    std::uint64_t count = batch.wave_cases;
+    if (part.number >= first_parts && seconds_a_case > 0) { // whole waves, at least one while there is time
+      const double fit = left / seconds_a_case, least = least_waves * batch.wave_cases,
+                   all_before = static_cast<double>(part.first);
+      const double wanted = std::max(std::min(submit_seconds / seconds_a_case, all_before), least);
+      count = static_cast<std::uint64_t>(std::clamp(std::min(wanted, fit), 0.0, 1e9));
       count = std::max<std::uint64_t>(count - count % batch.wave_cases, batch.wave_cases);
     }
-    if (left <= 0 && !first) count = 0;
+    if (left <= 0 && part.number > 0) count = 0;
     count = std::min(count, std::max<std::uint64_t>(most_submitted, batch.wave_cases));
     part.count = std::min(count - (part.parent && count > 0 ? 1 : 0), request.most - part.first);
     return part;
@@ -228,16 +230,21 @@ Result<Burst> Screen::burst(const Case& parent, const CaseSpace& space, const Bu
       burst.step_seconds[s] += outcome.step_seconds[s];
   };
 
-  // While the device runs a part, the host reads the records of the last one and draws the next.
+  // While the device runs a part, the host reads the records of the last one, learns, and draws the next.
   Part part = next_part({}, 0), last;
   std::optional<BatchOutcome> of_last;
   draw(given[0], part);
   for (int turn = 0; part.cases() > 0; turn ^= 1) {
     const auto submitted = Clock::now();
     ASSAY_TRY_VOID(device_->submit(given[turn].bytes(), part.cases(), request.timed));
-    if (of_last) take(last, *of_last);
+    bool is_of_use = true;
+    if (of_last) {
+      take(last, *of_last);
+      is_of_use = burst.learn(part.first + part.count);
+    }
     of_last.reset();
-    const Part next = next_part(part, seconds_a_case * static_cast<double>(part.cases()));
+    const double running = seconds_a_case * static_cast<double>(part.cases());
+    const Part next = is_of_use ? next_part(part, running) : Part{};
     draw(given[turn ^ 1], next);
     ASSAY_TRY(BatchOutcome outcome, device_->collect());
     if (!outcome.done) {

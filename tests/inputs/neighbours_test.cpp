@@ -7,7 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstring>
+#include <iterator>
 #include <set>
 
 namespace assay {
@@ -151,6 +154,86 @@ TEST(Neighbours, TakeNothingThatCannotBeFilled) {
     EXPECT_LE(fills[0].patches, fill_patches);
     EXPECT_LE(fills[0].overrides, fill_overrides);
   }
+}
+
+// All pieces of a hundred neighbours are avoided from the 100th on.
+TEST(Neighbours, AvoidPiecesFromANumberOnAndAreTheSameBelowIt) {
+  for (const CaseSpace& space : test::all_spaces()) {
+    Rng rng(11);
+    const Case parent = draw_case(space, rng);
+    Neighbours neighbours(parent, space, 5, takes_any);
+    const Neighbours as_before = neighbours;
+    std::vector<FillInput> fills(neighbours.inputs());
+    std::vector<Piece> pieces;
+    std::set<Piece> avoided;
+    for (std::uint64_t k = 0; k < 100; ++k) {
+      neighbours.draw(k, fills);
+      pieces_of(fills, pieces);
+      avoided.insert(pieces.begin(), pieces.end());
+    }
+    for (const InputSpec& spec : space.inputs) { // the usual distributions stay
+      Case usual = parent;
+      const auto input = std::ranges::find(usual.inputs, spec.name, &TensorInput::tensor);
+      if (input == usual.inputs.end()) continue;
+      input->distribution = usual_distribution(spec.domain);
+      input->patches.clear();
+      input->overrides.clear();
+      const auto i = static_cast<std::size_t>(input - usual.inputs.begin());
+      std::vector<FillInput> one(usual.inputs.size());
+      one[i] = *to_fill_input(*input, shape_in(space, usual, i));
+      pieces_of(one, pieces);
+      for (const Piece piece : pieces) avoided.erase(piece);
+    }
+    neighbours.avoid(100, avoided);
+    constexpr std::uint64_t n = 4000;
+    std::uint64_t having = 0;
+    for (std::uint64_t k = 0; k < 100 + n; ++k) {
+      const Case made = neighbours.make(k);
+      if (k < 100) EXPECT_EQ(made, as_before.make(k));
+      if (k < 300) EXPECT_TRUE(check_case(made, space).has_value()) << to_text(made);
+      if (k < 100) continue;
+      neighbours.draw(k, fills);
+      pieces_of(fills, pieces);
+      having += std::ranges::any_of(pieces, [&](Piece piece) { return avoided.contains(piece); });
+    }
+    const double share = 1.0 / Neighbours::with_all;
+    EXPECT_LT(static_cast<double>(having), n * share + 5 * std::sqrt(n * share)); // 5 sigma
+
+    const Neighbours with_one_call = neighbours;
+    neighbours.avoid(100 + n, {});
+    EXPECT_EQ(neighbours.make(50), as_before.make(50));
+    EXPECT_EQ(neighbours.make(150), with_one_call.make(150));
+  }
+}
+
+// One element of the parent's is out: its distribution, which makes the values beside that, goes too.
+TEST(Neighbours, FillAnInputAsUsualWhereAnyPieceOfTheParentsIsOut) {
+  const CaseSpace space = test::norm_space();
+  Rng rng(3);
+  Case parent = draw_case(space, rng);
+  const auto shape = shape_in(space, parent, 0);
+  TensorInput& input = parent.inputs[0];
+  input.distribution = make_distribution(DistributionKind::normal, std::array{7.0, 3.3});
+  input.patches.clear();
+  input.overrides.assign(1, {std::vector<std::int64_t>(shape.size(), 0), 0x4049});
+  std::vector<FillInput> own(parent.inputs.size());
+  own[0].base = to_fill_input(input, shape)->base;
+  std::vector<Piece> without, with;
+  pieces_of(own, without);
+  own[0] = *to_fill_input(input, shape);
+  pieces_of(own, with);
+  std::set<Piece> element;
+  std::ranges::set_difference(with, without, std::inserter(element, element.end()));
+  ASSERT_EQ(element.size(), 1u);
+  Neighbours neighbours(parent, space, 5, takes_any);
+  neighbours.avoid(0, element);
+  constexpr std::uint64_t n = 4000;
+  std::uint64_t as_parent = 0;
+  for (std::uint64_t k = 0; k < n; ++k)
+    as_parent += neighbours.make(k).inputs[0].distribution == input.distribution;
+  const double share = 1.0 / Neighbours::with_all;
+  EXPECT_GT(as_parent, 0u);
+  EXPECT_LT(static_cast<double>(as_parent), n * share + 5 * std::sqrt(n * share)); // 5 sigma
 }
 
 } // namespace
