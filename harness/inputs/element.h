@@ -62,11 +62,27 @@ ASSAY_ANYWHERE double with_sign(double magnitude, std::uint32_t bit) {
 ASSAY_ANYWHERE bool in_tail(std::uint32_t word) { // |unit - 1/2| > 0.425
   return word < 322122547u || word > 3972844748u;
 }
+// a / b, rounded once, where neither the quotient nor what it is made of leaves the range of normal numbers.
+ASSAY_ANYWHERE double quotient(double a, double b) {
+#ifdef __CUDA_ARCH__ // the division without its tests for that
+  double y;
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(b));
+  double e = __fma_rn(-b, y, 1.0);
+  e = __fma_rn(e, e, e);
+  y = __fma_rn(y, e, y);
+  e = __fma_rn(-b, y, 1.0);
+  y = __fma_rn(y, e, y);
+  const double q = a * y;
+  return __fma_rn(y, __fma_rn(-b, q, a), q);
+#else
+  return a / b;
+#endif
+}
 ASSAY_ANYWHERE double normal_centre(std::uint32_t word) {
   const double q = unit(word) - 0.5;
   const double r = 0.180625 - q * q;
-  return q * (((5.9109374720e1 * r + 1.5929113202e2) * r + 5.0434271938e1) * r + 3.3871327179) /
-         (((6.7187563600e1 * r + 7.8757757664e1) * r + 1.7895169469e1) * r + 1.0);
+  return quotient(q * (((5.9109374720e1 * r + 1.5929113202e2) * r + 5.0434271938e1) * r + 3.3871327179),
+                  (((6.7187563600e1 * r + 7.8757757664e1) * r + 1.7895169469e1) * r + 1.0));
 }
 ASSAY_ANYWHERE double normal_tail(std::uint32_t word) {
   const bool low = word < 0x80000000u;

@@ -17,13 +17,22 @@ struct PhiloxBlock {
   std::uint32_t word[4];
 };
 
+ASSAY_ANYWHERE std::uint64_t philox_product(std::uint32_t a, std::uint32_t b) {
+#ifdef __CUDA_ARCH__ // NVRTC makes a product of 64-bit numbers of it
+  std::uint64_t product;
+  asm("mul.wide.u32 %0, %1, %2;" : "=l"(product) : "r"(a), "r"(b));
+  return product;
+#else
+  return std::uint64_t{a} * b;
+#endif
+}
+
 ASSAY_ANYWHERE PhiloxBlock philox(std::uint64_t key, std::uint64_t counter, std::uint32_t stream) {
   std::uint32_t k0 = static_cast<std::uint32_t>(key), k1 = static_cast<std::uint32_t>(key >> 32);
   std::uint32_t c0 = static_cast<std::uint32_t>(counter), c1 = static_cast<std::uint32_t>(counter >> 32),
                 c2 = stream, c3 = 0;
   for (int round = 0; round < 10; ++round) {
-    const std::uint64_t p0 = std::uint64_t{0xD2511F53} * c0;
-    const std::uint64_t p1 = std::uint64_t{0xCD9E8D57} * c2;
+    const std::uint64_t p0 = philox_product(0xD2511F53, c0), p1 = philox_product(0xCD9E8D57, c2);
     c0 = static_cast<std::uint32_t>(p1 >> 32) ^ c1 ^ k0;
     c1 = static_cast<std::uint32_t>(p1);
     c2 = static_cast<std::uint32_t>(p0 >> 32) ^ c3 ^ k1;

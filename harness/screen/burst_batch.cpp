@@ -14,7 +14,7 @@ using Over = BatchStep::Over;
 
 constexpr std::uint64_t threads = most_fill_threads; // of the blocks that fill and look after memory
 constexpr std::uint64_t most_parts = 64;             // blocks that share a slot
-constexpr std::uint64_t words_a_thread = 4;
+constexpr std::uint64_t quads_a_thread = 4, blocks_a_thread = 4; // of 4 elements, of 16 bytes
 constexpr std::uint64_t most_sort_parts = 16;
 
 std::uint64_t round_up(std::uint64_t bytes) { return (bytes + 255) / 256 * 256; }
@@ -80,9 +80,10 @@ BurstBatch burst_batch(const Plan& plan, const SlotLayout& layout, const screen:
   const auto parts = [](std::uint64_t work, std::uint64_t a_part, std::uint64_t most) {
     return std::clamp<std::uint64_t>((work + a_part - 1) / a_part, 1, most);
   };
-  const Dim3 filling{1, parts(static_cast<std::uint64_t>(elements), 4 * threads, most_parts), 1};
+  const Dim3 filling{1, parts(static_cast<std::uint64_t>(elements), 4 * quads_a_thread * threads, most_parts),
+                     1};
   const Dim3 settling{1, parts(static_cast<std::uint64_t>(lines), threads / 32, most_sort_parts), 1};
-  const Dim3 reading{1, parts(layout.bytes / 4, words_a_thread * threads, most_parts), 1};
+  const Dim3 reading{1, parts(layout.bytes, 16 * blocks_a_thread * threads, most_parts), 1};
   const Dim3 block{threads, 1, 1};
   const BatchArgument fill_plan = common(0), stride = value(layout.bytes, 8);
   const auto step = [&](const char* name, const char* entry, Over over, const Dim3& grid, std::size_t shared,

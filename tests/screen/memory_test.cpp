@@ -107,7 +107,7 @@ TEST_F(ScreenSlot, every_byte_beside_a_buffer_is_watched) {
 }
 
 TEST_F(ScreenSlot, a_changed_bit_of_an_input_or_of_its_gaps_is_seen) {
-  for (const std::int64_t byte : {0, 1, 19, 50, 83}) {
+  for (std::int64_t byte = 0; byte < 84; ++byte) {
     at(0, byte) ^= std::byte{4};
     EXPECT_NE(judged().input_sum, 0u) << byte;
     at(0, byte) ^= std::byte{4};
@@ -122,6 +122,16 @@ TEST_F(ScreenSlot, two_elements_of_an_input_that_change_places_are_seen) {
   std::swap(at(0, 0), at(0, 4));
   std::swap(at(0, 1), at(0, 5));
   EXPECT_NE(judged().input_sum, 0u);
+}
+
+TEST_F(ScreenSlot, so_are_two_blocks_of_16_bytes_and_their_halves) {
+  for (const std::int64_t count : {8, 16}) {
+    std::swap_ranges(&at(0, 0), &at(0, count), &at(0, count));
+    EXPECT_NE(judged().input_sum, 0u) << count;
+    std::swap_ranges(&at(0, 0), &at(0, count), &at(0, count));
+    for (MemoryRecord& record : programs_->records) record.input_sum = 0;
+    programs_->sum_before();
+  }
 }
 
 TEST_F(ScreenSlot, an_element_that_nobody_wrote_is_seen) {

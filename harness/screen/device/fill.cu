@@ -16,39 +16,47 @@ __device__ inline std::uint32_t case_of_slot(std::uint32_t cases) {
   return blockIdx.x < cases ? blockIdx.x : blockIdx.x - cases;
 }
 
-// The pattern's bytes in [begin, end), words where they fit.
+// f(offset) of each block of 16 bytes that [begin, end) meets. Slots lie at multiples of 256.
+constexpr std::uint64_t block_bytes = 16;
+template <class F>
+__device__ inline void each_block(std::uint64_t begin, std::uint64_t end, const Part& part, F&& f) {
+  for (std::uint64_t at = begin / block_bytes * block_bytes + block_bytes * part.first; at < end;
+       at += block_bytes * part.step)
+    f(at);
+}
+__device__ inline bool is_whole(std::uint64_t at, std::uint64_t begin, std::uint64_t end) {
+  return at >= begin && at + block_bytes <= end;
+}
+
+// Two bytes, anchored at even offsets, as a word has them.
+__device__ inline std::uint32_t twice(std::uint16_t pattern) {
+  return static_cast<std::uint32_t>(pattern) << 16 | pattern;
+}
+
+// The pattern's bytes in [begin, end).
 __device__ inline void paint(unsigned char* slot, std::uint64_t begin, std::uint64_t end,
                              std::uint16_t pattern, const Part& part) {
-  const std::uint64_t first = (begin + 3) / 4 * 4, last = end / 4 * 4;
-  if (first >= last) {
-    for (std::uint64_t at = begin + static_cast<std::uint64_t>(part.first); at < end;
-         at += static_cast<std::uint64_t>(part.step))
-      slot[at] = static_cast<unsigned char>(at & 1 ? pattern >> 8 : pattern);
-    return;
-  }
-  const std::uint32_t word = static_cast<std::uint32_t>(pattern) << 16 | pattern;
-  for (std::uint64_t at = first + 4 * static_cast<std::uint64_t>(part.first); at < last;
-       at += 4 * static_cast<std::uint64_t>(part.step))
-    *reinterpret_cast<std::uint32_t*>(slot + at) = word;
-  if (part.first != 0) return;
-  for (std::uint64_t at = begin; at < first; ++at)
-    slot[at] = static_cast<unsigned char>(at & 1 ? pattern >> 8 : pattern);
-  for (std::uint64_t at = last; at < end; ++at)
-    slot[at] = static_cast<unsigned char>(at & 1 ? pattern >> 8 : pattern);
+  const std::uint32_t word = twice(pattern);
+  each_block(begin, end, part, [&](std::uint64_t at) {
+    if (is_whole(at, begin, end)) {
+      *reinterpret_cast<uint4*>(slot + at) = {word, word, word, word};
+      return;
+    }
+#pragma unroll 1
+    for (std::uint64_t byte = at < begin ? begin : at; byte < at + block_bytes && byte < end; ++byte)
+      slot[byte] = static_cast<unsigned char>(byte & 1 ? pattern >> 8 : pattern);
+  });
 }
 
 // A line in which every fourth element or so depends on the sum of those before it. A warp a line: its lanes
 // draw 32 elements at once, and each follows the sum through all of them.
-__device__ inline void cancelling_sum(const FillTensor& tensor, ElementContext& context, double stddev,
+__device__ inline void cancelling_sum(const FillTensor& tensor, std::uint64_t seed, double stddev,
                                       std::int64_t line, unsigned char* slot) {
   constexpr unsigned all = 0xffffffff;
   const auto lane = static_cast<int>(threadIdx.x % 32);
   const StorageRule& type = tensor.storage;
-  const double largest = context.largest;
-  const bool rounds = type.floating && type.precision < 53;
-  const auto clamped = [&](double value) {
-    return value < -largest ? -largest : largest < value ? largest : value;
-  };
+  const double limit = type.largest;
+  const bool rounds = type.precision < 53;
   const auto rounded = [&](double value) { return rounds ? rounded_in_range(type, value) : value; };
   double sum = 0;
   for (std::int64_t first = 0; first < tensor.line_length; first += 32) {
@@ -56,16 +64,16 @@ __device__ inline void cancelling_sum(const FillTensor& tensor, ElementContext& 
     const std::int64_t left = tensor.line_length - first;
     const int count = left < 32 ? static_cast<int>(left) : 32;
     const auto counter = static_cast<std::uint64_t>(index);
-    const double drawn = stddev * element::normal(element_word(context.seed, counter));
-    const bool cancels = (philox(context.seed, counter, second_stream).word[0] & 3) == 0;
+    const double drawn = stddev * element::normal(element_word(seed, counter));
+    const bool cancels = (philox(seed, counter, second_stream).word[0] & 3) == 0;
     const unsigned cancelling = __ballot_sync(all, cancels);
-    double own = clamped(drawn);
+    double own = clamped(drawn, limit);
     const double known = cancels ? drawn * 0x1p-10 : rounded(own); // before the sum is
 #pragma unroll 4
     for (int k = 0; k < count; ++k) {
       double next = __shfl_sync(all, known, k);
       if ((cancelling >> k & 1) != 0) {
-        const double value = clamped(next - sum);
+        const double value = clamped(next - sum, limit);
         if (k == lane) own = value;
         next = rounded(value);
       }
@@ -97,72 +105,91 @@ __device__ inline void normals(const PhiloxBlock& words, double (&z)[4], Tails& 
     count += __popc(there);
   }
   __syncwarp();
+#pragma unroll 1
   for (unsigned i = lane; i < count; i += 32) tails.z[i] = element::normal_tail(tails.word[i]);
   __syncwarp();
 #pragma unroll
-  for (int k = 0; k < 4; ++k)
-    z[k] = element::in_tail(words.word[k]) ? tails.z[place[k]] : element::normal_centre(words.word[k]);
+  for (int k = 0; k < 4; ++k) {
+    const double centre = element::normal_centre(words.word[k]), tail = tails.z[place[k]];
+    z[k] = element::in_tail(words.word[k]) ? tail : centre;
+  }
   __syncwarp();
 }
 
-__device__ inline bool any_draws_normal(const FillInput& input) {
-  bool any = draws_normal(input.base.kind);
-  for (int i = 0; i < input.patches; ++i) any = any || draws_normal(input.patch[i].distribution.kind);
-  return any;
+// Which elements of a quad there are, and are drawn from that distribution.
+__device__ inline bool find_mine(const FillTensor& tensor, const FillInput& input, int number,
+                                 const Quad& quad, bool (&mine)[4]) {
+  bool is_line = true;
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    if (input.patches != 0 && (k == 0 || quad.line(k) != quad.line(k - 1)))
+      is_line = number_of_line(input, quad.line(k)) == number;
+    mine[k] = is_line && quad.index(k) < static_cast<std::uint32_t>(tensor.count);
+  }
+  return mine[0] || mine[1] || mine[2] || mine[3];
 }
 
-// Elements in groups of 32, four of them, eight apart, from one block of random words.
-__device__ inline void elements(const FillTensor& tensor, const FillInput& input, unsigned char* slot,
-                                const Part& part) {
-  __shared__ Tails tails[most_fill_threads / 32];
-  ElementContext context = context_of(tensor, input.seed);
-  const auto length = static_cast<std::uint32_t>(tensor.line_length);
-  const std::int64_t quads = (tensor.count + 31) / 32 * 8, lane = threadIdx.x % 32;
-  const bool draws = any_draws_normal(input);
-  for (std::int64_t quad = part.first; quad - lane < quads; quad += part.step) { // the whole warp
-    const PhiloxBlock words = philox(input.seed, static_cast<std::uint64_t>(quad), element_stream);
-    double z[4] = {0, 0, 0, 0};
-    if (draws) normals(words, z, tails[threadIdx.x / 32]);
-    const std::int64_t first = (quad >> 3 << 5) + (quad & 7);
-    std::uint32_t line = static_cast<std::uint32_t>(first) / length;
-    std::uint32_t place = static_cast<std::uint32_t>(first) - line * length;
-    const FillDistribution* distribution = &of_line(input, line);
-#pragma unroll 1
-    for (int k = 0; k < 4; ++k, place += 8) {
-      const std::int64_t index = first + 8 * k;
-      if (index >= tensor.count) break;
-      if (place >= length) {
-        line += place / length, place %= length;
-        distribution = &of_line(input, line);
-      }
-      if (distribution->kind == DistributionKind::cancelling_sum) continue;
-      const ElementPlace at{static_cast<std::uint64_t>(index), line, place};
-      const double value = raw_value(*distribution, tensor, context, at, words.word[k], z[k]);
-      put(slot + place_of(tensor, index), tensor.storage.bytes, stored(distribution->kind, tensor, value));
-    }
+// Those of a quad's elements that are `mine`.
+__device__ inline void draw(const FillDistribution& distribution, const FillTensor& tensor, const Quad& quad,
+                            const bool (&mine)[4], unsigned char* slot) {
+  double value[4];
+  raw_values(distribution, tensor, quad, value);
+  const DomainRule& domain = tensor.domain;
+  const StorageRule& type = tensor.storage;
+  const double limit = limit_of(distribution.kind, type);
+  if (is_mapped(distribution.kind, domain.kind))
+#pragma unroll
+    for (double& one : value) one = map_into_domain(domain, type.min_normal, one);
+#pragma unroll
+  for (double& one : value) one = clamped(one, limit);
+  switch (narrowing_of(type)) {
+  case Narrowing::f32:
+    return put_quad<Narrowing::f32>(tensor, quad, mine, value, slot);
+  case Narrowing::f16:
+    return put_quad<Narrowing::f16>(tensor, quad, mine, value, slot);
+  case Narrowing::bf16:
+    return put_quad<Narrowing::bf16>(tensor, quad, mine, value, slot);
+  default:
+    return put_quad<Narrowing::other>(tensor, quad, mine, value, slot);
   }
 }
 
-__device__ inline bool any_is(const FillInput& input, DistributionKind a, DistributionKind b) {
-  bool any = input.base.kind == a || input.base.kind == b;
-  for (int i = 0; i < input.patches; ++i)
-    any = any || input.patch[i].distribution.kind == a || input.patch[i].distribution.kind == b;
-  return any;
+// What one distribution of an input fills, but for cancelling_sum. A warp passes over quads that have nothing
+// of it.
+__device__ inline void elements(const FillTensor& tensor, const FillInput& input, int number,
+                                unsigned char* slot, const Part& part) {
+  __shared__ Tails tails[most_fill_threads / 32];
+  const FillDistribution& distribution = distribution_of(input, number);
+  const DistributionKind kind = distribution.kind;
+  if (kind == DistributionKind::cancelling_sum) return;
+  const auto quads = static_cast<std::uint32_t>((tensor.count + 31) / 32 * 8);
+  const auto step = static_cast<std::uint32_t>(part.step);
+  Quad quad;
+
+  quad.line_length = static_cast<std::uint32_t>(tensor.line_length);
+  for (auto i = static_cast<std::uint32_t>(part.first); i / 32 * 32 < quads; i += step) { // the whole warp
+    quad.seed = input.seed;
+    quad.first = (i >> 3 << 5) + (i & 7);
+    bool mine[4];
+    if (__any_sync(0xffffffff, find_mine(tensor, input, number, quad, mine)) == 0) continue;
+    if (draws_word(kind)) quad.words = philox(quad.seed, i, element_stream);
+    if (draws_normal(kind)) normals(quad.words, quad.z, tails[threadIdx.x / 32]);
+    draw(distribution, tensor, quad, mine, slot);
+  }
 }
 
 // The lines of all tensors, dealt out to the warps of the slot.
 __device__ inline void cancelling_sums(const FillPlan& plan, const FillInput* inputs, unsigned char* slot,
                                        const Part& part) {
-  constexpr auto kind = DistributionKind::cancelling_sum;
+  const auto is_it = [](DistributionKind kind) { return kind == DistributionKind::cancelling_sum; };
   std::int64_t line = part.first / 32;
   for (int t = 0; t < plan.tensors; ++t) {
     const FillTensor& tensor = plan.tensor[t];
     const FillInput& input = inputs[t];
-    if (!any_is(input, kind, kind)) continue;
-    ElementContext context = context_of(tensor, input.seed);
+    if (!any_kind(input, is_it)) continue;
     for (; line < tensor.lines; line += part.step / 32)
-      if (const FillDistribution& distribution = of_line(input, line); distribution.kind == kind)
-        cancelling_sum(tensor, context, distribution.p[0], line, slot);
+      if (const FillDistribution& distribution = of_line(input, line); is_it(distribution.kind))
+        cancelling_sum(tensor, input.seed, distribution.p[0], line, slot);
     line -= tensor.lines;
   }
 }
@@ -304,7 +331,9 @@ extern "C" __global__ void __launch_bounds__(most_fill_threads, 3)
   unsigned char* slot = slots + blockIdx.x * slot_bytes;
   const FillInput* inputs = given + fill::case_of_slot(cases) * plan->tensors;
   const fill::Part part = fill::part_of_slot();
-  for (int t = 0; t < plan->tensors; ++t) fill::elements(plan->tensor[t], inputs[t], slot, part);
+  for (int t = 0; t < plan->tensors; ++t)
+    for (int number = 0; number <= inputs[t].patches; ++number)
+      fill::elements(plan->tensor[t], inputs[t], number, slot, part);
   fill::cancelling_sums(*plan, inputs, slot, part);
 }
 
@@ -318,8 +347,7 @@ extern "C" __global__ void assay_settle(const FillPlan* plan, const FillInput* g
   for (int t = 0; t < plan->tensors; ++t) {
     const FillTensor& tensor = plan->tensor[t];
     const FillInput& input = inputs[t];
-    const bool sorts =
-        fill::any_is(input, DistributionKind::sorted_ascending, DistributionKind::sorted_descending);
+    const bool sorts = fill::any_kind(input, fill::is_sorted);
     for (std::int64_t line = blockIdx.y; sorts && line < tensor.lines; line += gridDim.y) {
       const DistributionKind kind = fill::of_line(input, line).kind;
       if (fill::is_sorted(kind))

@@ -10,22 +10,40 @@ __device__ inline bool is_sorted(DistributionKind kind) {
   return kind == DistributionKind::sorted_ascending || kind == DistributionKind::sorted_descending;
 }
 
-// The distribution that a line is drawn from: patches win over the base, later ones over earlier ones.
-__device__ inline const FillDistribution& of_line(const FillInput& input, std::int64_t line) {
-  const FillDistribution* chosen = &input.base;
+// Which distribution a line is drawn from: 0 is the base, 1 the first patch; later ones win over earlier
+// ones.
+__device__ inline int number_of_line(const FillInput& input, std::int64_t line) {
+  int chosen = 0;
+#pragma unroll 1
   for (int i = 0; i < input.patches; ++i) {
     const FillPatch& patch = input.patch[i];
     const std::int64_t beyond = line - patch.first;
     if (beyond < 0) continue;
     const auto lines = static_cast<std::uint32_t>(beyond); // a tensor has fewer than 2^31
     const auto step = static_cast<std::uint32_t>(patch.step < 0x7fffffff ? patch.step : 0x7fffffff);
-    if (lines % step == 0 && lines / step < patch.count) chosen = &patch.distribution;
+    if (lines % step == 0 && lines / step < patch.count) chosen = i + 1;
   }
-  return *chosen;
+  return chosen;
+}
+__device__ inline const FillDistribution& distribution_of(const FillInput& input, int number) {
+  return number == 0 ? input.base : input.patch[number - 1].distribution;
+}
+__device__ inline const FillDistribution& of_line(const FillInput& input, std::int64_t line) {
+  return distribution_of(input, number_of_line(input, line));
 }
 
-__device__ inline ElementContext context_of(const FillTensor& tensor, std::uint64_t seed) {
+// Whether `is` holds for any kind that fills the input.
+template <class Is> __device__ inline bool any_kind(const FillInput& input, Is&& is) {
+  bool any = is(input.base.kind);
+#pragma unroll 1
+  for (int i = 0; i < input.patches; ++i) any = any || is(input.patch[i].distribution.kind);
+  return any;
+}
+
+__device__ inline ElementContext context_of(const FillDistribution& distribution, const FillTensor& tensor,
+                                            std::uint64_t seed) {
   ElementContext context;
+  for (int i = 0; i < 3; ++i) context.p[i] = distribution.p[i];
   context.seed = seed;
   context.line_length = tensor.line_length;
   const StorageRule& type = tensor.storage;
@@ -45,22 +63,50 @@ __device__ inline ElementContext context_of(const FillTensor& tensor, std::uint6
   return context;
 }
 
-// Whether raw_value reads the normal variate of the element's own word.
+// Whether raw_values reads the normal variate of the element's own word, and whether it reads that word.
 __device__ inline bool draws_normal(DistributionKind kind) {
   return uses_normal(kind) || is_sorted(kind) || kind == DistributionKind::cancelling_pairs;
 }
+__device__ inline bool draws_word(DistributionKind kind) { return uses_word(kind) || draws_normal(kind); }
 
-// Before the domain and the storage type; lines of sorted kinds are not sorted yet, and cancelling_sum is not
-// made here. word is the element's own, z its normal variate where the kind draws one.
-__device__ inline double raw_value(const FillDistribution& distribution, const FillTensor& tensor,
-                                   ElementContext& context, const ElementPlace& at, std::uint32_t word,
-                                   double z) {
+// Four elements, eight apart, that one block of random words serves.
+struct Quad {
+  std::uint64_t seed = 0;
+  std::uint32_t first = 0, line_length = 1;
+  PhiloxBlock words = {};
+  double z[4] = {}; // the words' normal variates, where a kind draws them
+
+  __device__ std::uint32_t index(int k) const { return first + 8 * k; }
+  __device__ std::uint32_t line(int k) const { return index(k) / line_length; }
+  __device__ ElementPlace at(int k) const { return {index(k), line(k), index(k) - line(k) * line_length}; }
+};
+
+// Of one distribution, before the domain and the storage type; lines of sorted kinds are not sorted yet, and
+// cancelling_sum is not made here.
+__device__ inline void raw_values(const FillDistribution& distribution, const FillTensor& tensor,
+                                  const Quad& quad, double (&value)[4]) {
   using Kind = DistributionKind;
-  for (int i = 0; i < 3; ++i) context.p[i] = distribution.p[i];
+  // What an element needs of the context is only known in each case.
+  const auto each = [&](auto&& element) {
+    const ElementContext context = context_of(distribution, tensor, quad.seed);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) value[k] = element(context, k);
+  };
+  // Of long functions one copy is enough.
+  const auto each_in_turn = [&](auto&& element) {
+    const ElementContext context = context_of(distribution, tensor, quad.seed);
+#pragma unroll 1
+    for (int k = 0; k < 4; ++k) {
+      const double next = element(context, quad.at(k));
+      value[0] = value[1], value[1] = value[2], value[2] = value[3], value[3] = next;
+    }
+  };
   switch (distribution.kind) {
 #define ASSAY_ELEMENT(kind)                                                                                  \
   case Kind::kind:                                                                                           \
-    return element_of<Kind::kind>(context, at, word, z);
+    return each([&](const ElementContext& context, int k) {                                                  \
+      return element_of<Kind::kind>(context, quad.at(k), quad.words.word[k], quad.z[k]);                     \
+    });
     ASSAY_ELEMENT(zero)
     ASSAY_ELEMENT(constant)
     ASSAY_ELEMENT(equal)
@@ -90,36 +136,57 @@ __device__ inline double raw_value(const FillDistribution& distribution, const F
 #undef ASSAY_ELEMENT
   case Kind::sorted_ascending:
   case Kind::sorted_descending:
-    return context.p[0] * z;
+    return each([&](const ElementContext& context, int k) { return context.p[0] * quad.z[k]; });
   case Kind::cancelling_pairs:
-    if ((at.place & 1) == 0) return context.p[0] * z;
-    return -(context.p[0] * element::normal(element_word(context.seed, at.index - 1)));
+    return each([&](const ElementContext& context, int k) {
+      const ElementPlace at = quad.at(k);
+      if ((at.place & 1) == 0) return context.p[0] * quad.z[k];
+      return -(context.p[0] * element::normal(element_word(context.seed, at.index - 1)));
+    });
   case Kind::legal:
-    return legal_element(tensor.domain, context, at);
+    return each_in_turn([&](const ElementContext& context, const ElementPlace& at) {
+      return legal_element(tensor.domain, context, at);
+    });
   case Kind::rotary:
   case Kind::rotary_split:
-    return rotary_element(distribution.kind == Kind::rotary_split, context, at);
+    return each_in_turn([&](const ElementContext& context, const ElementPlace& at) {
+      return rotary_element(distribution.kind == Kind::rotary_split, context, at);
+    });
   default:
-    return 0;
+    return each([](const ElementContext&, int) { return 0.0; });
   }
 }
 
-// storage_bits, by the GPU's own conversions where it has them.
-__device__ inline std::uint64_t narrowed(const StorageRule& type, double x) {
-  if (!type.floating || type.bytes == 1 || type.bytes == 8 || x != x) return storage_bits(type, x);
-  if (type.bytes == 4) return __float_as_uint(__double2float_rn(x));
-  const float odd = screen::rounded_to_odd(x);
-  return type.precision == 11 ? screen::f16_bits(odd) : screen::bf16_bits(odd);
+// How numbers become a storage type: the GPU has conversions of its own, which are those of storage_bits.
+enum class Narrowing : std::uint8_t { f32, f16, bf16, other };
+__device__ inline Narrowing narrowing_of(const StorageRule& type) {
+  if (!type.floating || type.bytes == 1 || type.bytes == 8) return Narrowing::other;
+  return type.bytes == 4 ? Narrowing::f32 : type.precision == 11 ? Narrowing::f16 : Narrowing::bf16;
+}
+template <Narrowing way> __device__ inline auto narrowed(const StorageRule& type, double x) {
+  if constexpr (way == Narrowing::other) {
+    return storage_bits(type, x);
+  } else if constexpr (way == Narrowing::f32) {
+    return x == x ? __float_as_uint(__double2float_rn(x)) : static_cast<std::uint32_t>(type.quiet_nan);
+  } else {
+    const float odd = screen::rounded_to_odd(x);
+    const std::uint16_t bits = way == Narrowing::f16 ? screen::f16_bits(odd) : screen::bf16_bits(odd);
+    return x == x ? bits : static_cast<std::uint16_t>(type.quiet_nan);
+  }
 }
 
-// In the storage type.
-__device__ inline std::uint64_t stored(DistributionKind kind, const FillTensor& tensor, double value) {
-  const StorageRule& type = tensor.storage;
-  if (kind != DistributionKind::legal || tensor.domain.kind == DomainKind::scale)
-    value = map_into_domain(tensor.domain, type.min_normal, value);
-  if (type.floating && kind != DistributionKind::specials)
-    value = value < -type.largest ? -type.largest : type.largest < value ? type.largest : value;
-  return narrowed(type, value);
+// The largest magnitude that a kind's numbers may have in the type.
+__device__ inline double limit_of(DistributionKind kind, const StorageRule& type) {
+  return type.floating && kind != DistributionKind::specials ? type.largest
+                                                             : element::from_double_bits(0x7ff0000000000000);
+}
+__device__ inline double clamped(double value, double limit) {
+  return std::fabs(value) > limit ? std::copysign(limit, value) : value;
+}
+
+// Whether numbers of the kind are moved into the domain.
+__device__ inline bool is_mapped(DistributionKind kind, DomainKind domain) {
+  return domain != DomainKind::real && (kind != DistributionKind::legal || domain == DomainKind::scale);
 }
 
 // Where an element lies, in bytes from the slot's start.
@@ -162,6 +229,44 @@ __device__ inline std::uint64_t get(const unsigned char* at, int bytes) {
     return *reinterpret_cast<const std::uint32_t*>(at);
   default:
     return *reinterpret_cast<const std::uint64_t*>(at);
+  }
+}
+
+// A number of the kind that no quad holds, in the storage type.
+__device__ inline std::uint64_t stored(DistributionKind kind, const FillTensor& tensor, double value) {
+  const StorageRule& type = tensor.storage;
+  if (is_mapped(kind, tensor.domain.kind)) value = map_into_domain(tensor.domain, type.min_normal, value);
+  value = clamped(value, limit_of(kind, type));
+  switch (narrowing_of(type)) {
+  case Narrowing::f32:
+    return narrowed<Narrowing::f32>(type, value);
+  case Narrowing::f16:
+    return narrowed<Narrowing::f16>(type, value);
+  case Narrowing::bf16:
+    return narrowed<Narrowing::bf16>(type, value);
+  default:
+    return narrowed<Narrowing::other>(type, value);
+  }
+}
+
+// Those elements of a quad that are `mine`, as the storage type has them.
+template <Narrowing way>
+__device__ inline void put_quad(const FillTensor& tensor, const Quad& quad, const bool (&mine)[4],
+                                const double (&value)[4], unsigned char* slot) {
+  const StorageRule& type = tensor.storage;
+  decltype(narrowed<way>(type, 0)) bits[4];
+#pragma unroll
+  for (int k = 0; k < 4; ++k) bits[k] = narrowed<way>(type, value[k]);
+  const int bytes = way == Narrowing::other ? type.bytes : static_cast<int>(sizeof bits[0]);
+  if (tensor.dense) {
+    unsigned char* first = slot + place_of(tensor, quad.first);
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+      if (mine[k]) put(first + 8 * k * bytes, bytes, bits[k]);
+  } else {
+#pragma unroll
+    for (int k = 0; k < 4; ++k)
+      if (mine[k]) put(slot + place_of(tensor, quad.index(k)), bytes, bits[k]);
   }
 }
 

@@ -1,48 +1,52 @@
 // What a case's launches did to the memory of its slot; grids as those of fill.cu. assay_sum before them and
 // again after them, then assay_check and, over the twins, assay_compare.
-#include "harness/screen/device/fill_element.h"
+#include "harness/screen/device/fill.cu"
 
 namespace assay::memory {
 
-__device__ inline std::uint64_t mixed(std::uint64_t word, std::uint64_t place) {
-  std::uint64_t x = (word + 0x9E3779B97F4A7C15) * (2 * place + 1);
-  x ^= x >> 32;
-  return x * 0xD6E8FEB86659FD93;
+// NH of UMAC (Black et al., CRYPTO 1999) with keys from the place: the difference that one changed word makes
+// is its own times its partner's sum with a key of 32 bits, which is 0 for one key; words that moved meet
+// others.
+__device__ inline std::uint64_t mixed(const uint4& block, std::uint64_t at) {
+  const std::uint64_t key = (at / fill::block_bytes + 1) * 0x9E3779B97F4A7C15;
+  const auto low = static_cast<std::uint32_t>(key), high = static_cast<std::uint32_t>(key >> 32);
+  return std::uint64_t{block.x + low} * (block.y + high) + std::uint64_t{block.z + ~high} * (block.w + ~low);
 }
 
-// f(offset, bytes at once) over [begin, end): words where they fit.
-template <class F> __device__ inline void each_word(std::uint64_t begin, std::uint64_t end, F&& f) {
-  const std::uint64_t thread = std::uint64_t{blockIdx.y} * blockDim.x + threadIdx.x;
-  const std::uint64_t threads = std::uint64_t{gridDim.y} * blockDim.x;
-  const std::uint64_t first = (begin + 3) / 4 * 4, last = end / 4 * 4;
-  if (first >= last) {
-    for (std::uint64_t at = begin + thread; at < end; at += threads) f(at, 1);
-    return;
-  }
-  for (std::uint64_t at = first + 4 * thread; at < last; at += 4 * threads) f(at, 4);
-  if (thread != 0) return;
-  for (std::uint64_t at = begin; at < first; ++at) f(at, 1);
-  for (std::uint64_t at = last; at < end; ++at) f(at, 1);
+// The block at `at` of [begin, end), and in place of bytes outside `other`'s.
+__device__ inline uint4 block_of(const unsigned char* slot, std::uint64_t at, std::uint64_t begin,
+                                 std::uint64_t end, std::uint32_t other) {
+  if (fill::is_whole(at, begin, end)) return *reinterpret_cast<const uint4*>(slot + at);
+  std::uint32_t word[4] = {other, other, other, other};
+#pragma unroll
+  for (unsigned k = 0; k < fill::block_bytes; ++k)
+    if (at + k >= begin && at + k < end) {
+      const unsigned shift = k % 4 * 8;
+      word[k / 4] = (word[k / 4] & ~(0xffu << shift)) | static_cast<std::uint32_t>(slot[at + k]) << shift;
+    }
+  return {word[0], word[1], word[2], word[3]};
 }
 
-__device__ inline std::uint32_t pattern_at(std::uint16_t pattern, std::uint64_t at, int bytes) {
-  if (bytes == 4) return static_cast<std::uint32_t>(pattern) << 16 | pattern;
-  return at & 1 ? pattern >> 8 : pattern & 0xff;
+// f(block, its offset) over the region's.
+template <class F>
+__device__ inline void each_block(const unsigned char* slot, const FillRegion& region, std::uint32_t other,
+                                  F&& f) {
+  const std::uint64_t begin = region.begin, end = region.end;
+  fill::each_block(begin, end, fill::part_of_slot(),
+                   [&](std::uint64_t at) { f(block_of(slot, at, begin, end, other), at); });
 }
 
-// Whether an element of 2, 4 or 8 bytes that lies in this word still holds the poison.
-__device__ inline bool holds_poison(const unsigned char* slot, std::uint64_t at, int bytes, int element_bytes,
-                                    std::uint16_t pattern) {
-  const std::uint32_t word = pattern_at(pattern, 0, 4);
-  const auto* low = slot + at;
-  if (element_bytes == 2 && bytes == 4) {
-    const auto both = *reinterpret_cast<const std::uint32_t*>(low) ^ word;
-    return (both & 0xffff) == 0 || both >> 16 == 0;
-  }
-  if (element_bytes == 2) return at % 2 == 0 && *reinterpret_cast<const std::uint16_t*>(low) == pattern;
-  if (bytes != 4) return false;
-  if (element_bytes == 4) return *reinterpret_cast<const std::uint32_t*>(low) == word;
-  return at % 8 == 0 && *reinterpret_cast<const std::uint64_t*>(low) == (std::uint64_t{word} << 32 | word);
+__device__ inline uint4 difference(const uint4& a, const uint4& b) {
+  return {a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w};
+}
+__device__ inline bool any_bit(const uint4& a) { return (a.x | a.y | a.z | a.w) != 0; }
+
+// Whether one of the elements of 2, 4 or 8 bytes is 0.
+__device__ inline bool has_zero(const uint4& a, int element_bytes) {
+  const auto half = [](std::uint32_t word) { return (word - 0x00010001) & ~word & 0x80008000; };
+  if (element_bytes == 2) return (half(a.x) | half(a.y) | half(a.z) | half(a.w)) != 0;
+  if (element_bytes == 4) return a.x == 0 || a.y == 0 || a.z == 0 || a.w == 0;
+  return (a.x | a.y) == 0 || (a.z | a.w) == 0;
 }
 
 } // namespace assay::memory
@@ -57,9 +61,8 @@ extern "C" __global__ void assay_sum(const FillPlan* plan, const unsigned char* 
   for (int i = 0; i < plan->regions; ++i) {
     const FillRegion& region = plan->region[i];
     if (region.kind != FillRegion::Kind::input) continue;
-    memory::each_word(region.begin, region.end, [&](std::uint64_t at, int bytes) {
-      sum += memory::mixed(fill::get(slot + at, bytes), at);
-    });
+    memory::each_block(slot, region, 0,
+                       [&](const uint4& block, std::uint64_t at) { sum += memory::mixed(block, at); });
   }
   for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_down_sync(0xffffffff, sum, distance);
   if (threadIdx.x % 32 == 0)
@@ -74,14 +77,15 @@ extern "C" __global__ void assay_check(const FillPlan* plan, const unsigned char
   std::uint32_t flags = 0;
   for (int i = 0; i < plan->regions; ++i) {
     const FillRegion& region = plan->region[i];
-    const std::uint16_t pattern = region.pattern[blockIdx.x < cases ? 0 : 1];
+    const std::uint32_t word = fill::twice(region.pattern[blockIdx.x < cases ? 0 : 1]);
+    const uint4 pattern{word, word, word, word};
     if (region.kind == FillRegion::Kind::band)
-      memory::each_word(region.begin, region.end, [&](std::uint64_t at, int bytes) {
-        if (fill::get(slot + at, bytes) != memory::pattern_at(pattern, at, bytes)) flags |= memory_flag::band;
+      memory::each_block(slot, region, word, [&](const uint4& block, std::uint64_t) {
+        if (memory::any_bit(memory::difference(block, pattern))) flags |= memory_flag::band;
       });
     if (region.kind == FillRegion::Kind::output && region.element_bytes > 1)
-      memory::each_word(region.begin, region.end, [&](std::uint64_t at, int bytes) {
-        if (memory::holds_poison(slot, at, bytes, region.element_bytes, pattern))
+      memory::each_block(slot, region, ~word, [&](const uint4& block, std::uint64_t) {
+        if (memory::has_zero(memory::difference(block, pattern), region.element_bytes))
           flags |= memory_flag::unwritten;
       });
   }
@@ -102,8 +106,9 @@ extern "C" __global__ void assay_compare(const FillPlan* plan, const unsigned ch
     const FillRegion& region = plan->region[i];
     if (region.kind != FillRegion::Kind::output && region.kind != FillRegion::Kind::zero) continue;
     if (region.element_bytes == 0) continue; // scratch that starts at 0
-    memory::each_word(region.begin, region.end, [&](std::uint64_t at, int bytes) {
-      differs = differs || fill::get(one + at, bytes) != fill::get(other + at, bytes);
+    memory::each_block(one, region, 0, [&](const uint4& block, std::uint64_t at) {
+      const uint4 twin = memory::block_of(other, at, region.begin, region.end, 0);
+      differs = differs || memory::any_bit(memory::difference(block, twin));
     });
   }
   std::uint32_t flags = differs ? memory_flag::world : 0;
