@@ -56,17 +56,16 @@ template <class Value> struct LeanGolden : Operators<LeanGolden<Value>> {
   static LeanGolden add(const LeanGolden& a, const LeanGolden& b) {
     const Value sum = a.v + b.v;
     const double size = std::fabs(high_of(sum));
-    if (!is_small(size)) return extreme(sum, a, b);
-    return {sum, a.m + b.m + size};
+    return {sum, is_small(size) ? a.m + b.m + size : extreme_magnitude(a, b)};
   }
   static LeanGolden multiply(const LeanGolden& a, const LeanGolden& b) {
     const Value product = a.v * b.v;
     const double size = std::fabs(high_of(product));
-    if (!is_small(size)) return extreme(product, a, b);
     const double left = std::fabs(high_of(a.v)), right = std::fabs(high_of(b.v));
     if (wide && size < tiny && left != 0 && right != 0) return {product, infinite};
     const double both = a.m == 0 ? size : with(arithmetic_unit * a.m, b.m, size);
-    return {product, with(left, b.m, with(right, a.m, both))};
+    const double m = with(left, b.m, with(right, a.m, both));
+    return {product, is_small(size) ? m : extreme_magnitude(a, b)};
   }
   static LeanGolden divide(const LeanGolden& a, const LeanGolden& b) {
     const Value quotient = a.v / b.v;
@@ -154,10 +153,16 @@ template <class Value> struct LeanGolden : Operators<LeanGolden<Value>> {
     if constexpr (function == Function::log1p) return 1 + x;
     return 1;
   }
-  // Results not below `may_overflow`: flagged where every operand was finite, or one was flagged.
-  static LeanGolden extreme(Value r, const LeanGolden& a, const LeanGolden& b) {
-    const bool from_finite = a.finite() && b.finite();
-    return {r, from_finite || !(a.m <= greatest) || !(b.m <= greatest) ? infinite : 0};
+  static std::uint32_t upper_word(double x) {
+    return static_cast<std::uint32_t>(__double2hiint(x)) & 0x7fffffff;
+  }
+  // Of results not below `may_overflow`: flagged where every operand was finite, or one was flagged. By words
+  // and without a branch, so that the loads of a loop's next turns need not wait for it.
+  static double extreme_magnitude(const LeanGolden& a, const LeanGolden& b) {
+    constexpr std::uint32_t from = 0x7ff00000; // infinities and NaN
+    const bool from_finite = std::max(upper_word(high_of(a.v)), upper_word(high_of(b.v))) < from;
+    const bool flagged = std::max(upper_word(a.m), upper_word(b.m)) >= from;
+    return from_finite | flagged ? infinite : 0;
   }
   static LeanGolden extreme_quotient(Value r, const LeanGolden& a, const LeanGolden& b) {
     const bool from_finite = a.finite() && b.finite() && high_of(b.v) != 0;

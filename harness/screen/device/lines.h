@@ -151,6 +151,7 @@ template <class J, class N> class Line {
 
   __forceinline__ void store(const TensorSpec& tensor, const At& at, const N& v) {
     const View& view = run_.views[tensor.index];
+    if constexpr (!is_golden) evaluate_here(value_of(v));
     if (!view.tested || !(run_.inside || run_.team.lane == 0)) return;
     const std::int32_t place = dense_place(view, at);
     J::with_type(tensor, [&]<DType type>() {
@@ -183,7 +184,11 @@ template <class J, class N> class Line {
     const bool outer = !run_.inside;
     const std::int32_t first = outer ? run_.team.lane : 0, step = outer ? run_.team.lanes : 1;
     run_.inside = true;
-    for (std::int32_t i = first; i < n; i += step) f(i);
+    if constexpr (is_golden) {
+      for (std::int32_t i = first; i < n; i += step) f(i);
+    } else {
+      side_by_side(first, n, step, f);
+    }
     run_.inside = !outer;
     if (outer) run_.team.sync();
   }
@@ -200,8 +205,7 @@ template <class J, class N> class Line {
     run_.inside = true;
     if constexpr (N::any_order) {
       if (n > run_.plan.longest) run_.findings.reasons |= gate_invalid;
-#pragma unroll 4
-      for (std::int32_t i = first; i < n; i += step) total.add(f(i));
+      side_by_side(first, n, step, [&](std::int32_t i) { total.add(f(i)); });
       run_.inside = !outer;
       if (step > 1) {
         const auto merge = [](Sum& a, const Sum& b) { a.merge(b); };
@@ -320,6 +324,18 @@ template <class J, class N> class Line {
 
  private:
   friend class Run<J, N>;
+  // f(i) for i = first, first + step, ... below n, four in a row, so that what they load is under way at
+  // once.
+  template <class F>
+  static __forceinline__ void side_by_side(std::int32_t first, std::int32_t n, std::int32_t step,
+                                           const F& f) {
+    constexpr int at_once = 4;
+    std::int32_t i = first;
+    for (; i + (at_once - 1) * step < n; i += at_once * step)
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) f(i + k * step);
+    for (; i < n; i += step) f(i);
+  }
   __forceinline__ Line(Run<J, N>& run, unsigned char* scratch) : run_(run), scratch_(scratch) {}
 
   static __forceinline__ std::int32_t dense_place(const View& view, const At& at) {
@@ -339,9 +355,15 @@ template <class J, class N> class Line {
   __forceinline__ double value(const TensorSpec& tensor, const At& at) const {
     const View& view = run_.views[tensor.index];
     const std::int64_t place = element_place(view, at);
-    return J::with_type(tensor,
-                        [&]<DType type>() { return value_at<type>(view.data + place * bytes_of<type>()); });
+    return J::with_type(tensor, [&]<DType type>() {
+      const unsigned char* element = view.data + place * bytes_of<type>();
+      fetch_ahead<bytes_of<type>()>(element);
+      return value_at<type>(element);
+    });
   }
+  // Not only where the value is stored: its loads would wait for that branch.
+  static __forceinline__ void evaluate_here(float v) { asm volatile("" : : "f"(v)); }
+  static __forceinline__ void evaluate_here(double v) { asm volatile("" : : "d"(v)); }
   static __forceinline__ auto value_of(const N& v) {
     if constexpr (is_golden)
       return high_of(v.v);
