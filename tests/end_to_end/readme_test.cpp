@@ -54,14 +54,16 @@ std::vector<Block> blocks_of(const std::string& readme) {
   return blocks;
 }
 
-// Numbers, hashes and the padding between columns differ from run to run.
+// Numbers (and so whether it is one or several), hashes and the padding between columns differ from run to
+// run.
 std::vector<std::string> shape_of(const std::string& text) {
   static const std::regex hash("[0-9a-f]{16,}"), number(R"((-?\binf\b|-?\bnan\b|-?\d+(\.\d+)?(e[-+]?\d+)?))"),
-      spaces(" +"), rule("-{3,}");
+      spaces(" +"), rule("-{3,}"), one("# (case|suspect|finding)\\b");
   std::vector<std::string> shape;
   for (std::string line : lines_of(text)) {
     line = std::regex_replace(line, hash, "#");
     line = std::regex_replace(line, number, "#");
+    line = std::regex_replace(line, one, "# $1s");
     line = std::regex_replace(line, rule, "---");
     line = std::regex_replace(line, spaces, " ");
     while (line.ends_with(' ')) line.pop_back();
