@@ -14,6 +14,7 @@
 #include "harness/ops/formula.h"
 #include "harness/ops/operators.h"
 #include "harness/ops/wide_functions.h"
+#include "harness/screen/device/errors.h"
 
 namespace assay::screen {
 
@@ -153,15 +154,12 @@ template <class Value> struct LeanGolden : Operators<LeanGolden<Value>> {
     if constexpr (function == Function::log1p) return 1 + x;
     return 1;
   }
-  static std::uint32_t upper_word(double x) {
-    return static_cast<std::uint32_t>(__double2hiint(x)) & 0x7fffffff;
-  }
   // Of results not below `may_overflow`: flagged where every operand was finite, or one was flagged. By words
   // and without a branch, so that the loads of a loop's next turns need not wait for it.
   static double extreme_magnitude(const LeanGolden& a, const LeanGolden& b) {
-    constexpr std::uint32_t from = 0x7ff00000; // infinities and NaN
-    const bool from_finite = std::max(upper_word(high_of(a.v)), upper_word(high_of(b.v))) < from;
-    const bool flagged = std::max(upper_word(a.m), upper_word(b.m)) >= from;
+    const bool from_finite =
+        std::max(magnitude_word(high_of(a.v)), magnitude_word(high_of(b.v))) < infinite_word;
+    const bool flagged = std::max(magnitude_word(a.m), magnitude_word(b.m)) >= infinite_word;
     return from_finite | flagged ? infinite : 0;
   }
   static LeanGolden extreme_quotient(Value r, const LeanGolden& a, const LeanGolden& b) {
