@@ -44,6 +44,9 @@ constexpr char half_bits_text[] = {
 constexpr char fill_element_text[] = {
 #embed "device/fill_element.h"
 };
+constexpr char slot_blocks_text[] = {
+#embed "device/slot_blocks.h"
+};
 constexpr char fill_text[] = {
 #embed "device/fill.cu"
 };
@@ -54,11 +57,13 @@ constexpr char memory_text[] = {
 template <std::size_t size> constexpr std::string_view view(const char (&text)[size]) { return {text, size}; }
 
 // Every file after those that it includes, as one text.
-constexpr std::string_view files[] = {
-    view(philox_text),      view(distribution_kind_text), view(element_text),      view(exact_math_text),
-    view(domain_kind_text), view(domain_element_text),    view(storage_bits_text), view(fill_input_text),
-    view(fill_layout_text), view(half_bits_text),         view(fill_element_text), view(fill_text),
-    view(memory_text)};
+constexpr std::string_view files[] = {view(philox_text),       view(distribution_kind_text),
+                                      view(element_text),      view(exact_math_text),
+                                      view(domain_kind_text),  view(domain_element_text),
+                                      view(storage_bits_text), view(fill_input_text),
+                                      view(fill_layout_text),  view(half_bits_text),
+                                      view(fill_element_text), view(slot_blocks_text),
+                                      view(fill_text),         view(memory_text)};
 
 std::string in_one() {
   std::string text = "#include <cmath>\n#include <cstdint>\n";

@@ -1,6 +1,7 @@
 // What a case's launches did to the memory of its slot; grids as those of fill.cu. assay_sum before them and
 // again after them, then assay_check and, over the twins, assay_compare.
-#include "harness/screen/device/fill.cu"
+#include "harness/screen/device/slot_blocks.h"
+#include "harness/screen/fill_layout.h"
 
 namespace assay::memory {
 
