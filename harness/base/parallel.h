@@ -54,6 +54,16 @@ template <class Run> void in_ranges(std::size_t count, double least, const Run& 
             [&](std::size_t p) { run(piece_begin(count, pieces, p), piece_begin(count, pieces, p + 1)); });
 }
 
+// make(begin, end) of ranges that make up [0, count), one after the other: to be joined in that order.
+template <class Make> auto parts_of(std::size_t count, double least, const Make& make) {
+  const std::size_t pieces = std::min(pieces_of(static_cast<double>(count), least), count);
+  std::vector<decltype(make(count, count))> parts(pieces);
+  in_pieces(pieces, [&](std::size_t p) {
+    parts[p] = make(piece_begin(count, pieces, p), piece_begin(count, pieces, p + 1));
+  });
+  return parts;
+}
+
 // The first i < count of which is(i) holds; count where there is none.
 template <class Is> std::size_t first_where(std::size_t count, double least, const Is& is) {
   const auto search = [&](std::size_t begin, std::size_t end) {

@@ -98,20 +98,18 @@ ExactResult compare_exact(std::span<const double> rounded, std::span<const doubl
                           std::span<const double> target) {
   ASSAY_CHECK(rounded.size() == target.size() && (alternative.empty() || alternative.size() == target.size()),
               "{}, {} and {} elements", rounded.size(), alternative.size(), target.size());
-  const std::size_t count = target.size();
-  const std::size_t pieces = std::min(pieces_of(static_cast<double>(count), least_elements), count);
-  std::vector<ExactResult> parts(pieces);
-  in_pieces(pieces, [&](std::size_t p) {
-    ExactResult& part = parts[p];
-    for (std::size_t i = piece_begin(count, pieces, p); i < piece_begin(count, pieces, p + 1); ++i) {
+  const auto compare = [&](std::size_t begin, std::size_t end) {
+    ExactResult part;
+    for (std::size_t i = begin; i < end; ++i) {
       if (same(target[i], rounded[i]) || (!alternative.empty() && same(target[i], alternative[i]))) continue;
       if (part.mismatches++ == 0) part.first = static_cast<std::int64_t>(i);
       if (std::isfinite(target[i]) && std::isfinite(rounded[i])) continue;
       if (part.misplaced++ == 0) part.first_misplaced = static_cast<std::int64_t>(i);
     }
-  });
+    return part;
+  };
   ExactResult all;
-  for (const ExactResult& part : parts) {
+  for (const ExactResult& part : parts_of(target.size(), least_elements, compare)) {
     if (all.mismatches == 0) all.first = part.first;
     if (all.misplaced == 0) all.first_misplaced = part.first_misplaced;
     all.mismatches += part.mismatches;

@@ -79,15 +79,11 @@ class Judge {
 
   // maxima_of, of a long line by several threads.
   Maxima joined(std::size_t begin, std::size_t end) const {
-    const std::size_t pieces = pieces_of(static_cast<double>(end - begin), least_elements);
-    if (pieces == 1) return maxima_of(arrays_, begin, end);
-    std::vector<Maxima> parts(pieces);
-    in_pieces(pieces, [&](std::size_t p) {
-      parts[p] = maxima_of(arrays_, begin + piece_begin(end - begin, pieces, p),
-                           begin + piece_begin(end - begin, pieces, p + 1));
-    });
     Maxima all;
-    for (const Maxima& part : parts) all.join(part);
+    for (const Maxima& part : parts_of(end - begin, least_elements, [&](std::size_t first, std::size_t last) {
+           return maxima_of(arrays_, begin + first, begin + last);
+         }))
+      all.join(part);
     return all;
   }
 
@@ -144,14 +140,10 @@ class Judge {
   }
 
   void fill_structure() {
-    const std::size_t count = rounded_.size();
-    const std::size_t pieces = std::min(pieces_of(static_cast<double>(count), least_elements), count);
-    std::vector<Structure> parts(pieces);
-    in_pieces(pieces, [&](std::size_t p) {
-      parts[p] = structure_of(piece_begin(count, pieces, p), piece_begin(count, pieces, p + 1));
-    });
     Structure& all = result_.structure;
-    for (const Structure& part : parts) {
+    for (const Structure& part :
+         parts_of(rounded_.size(), least_elements,
+                  [&](std::size_t begin, std::size_t end) { return structure_of(begin, end); })) {
       all.judged += part.judged;
       all.same_special += part.same_special;
       all.overflow_edge += part.overflow_edge;
