@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <set>
 
 namespace assay::testing {
 namespace {
@@ -236,6 +237,57 @@ TEST(JudgingSource, SaysTheSameWithoutKeptGoldens) {
   const auto with = records(true), without = records(false);
   ASSERT_EQ(with.size(), without.size());
   EXPECT_EQ(std::memcmp(with.data(), without.data(), with.size() * sizeof(screen::Record)), 0);
+}
+
+// Lines of a quarter of a warp, of a warp and of the whole block.
+TEST(JudgingSource, SaysTheSameHoweverManyThreadsShareALine) {
+  const Op& op = *find_op("offset_rmsnorm");
+  for (const Pass pass : {Pass::forward, Pass::backward}) {
+    const auto program = judging_source({op.info().name, pass, DType::bf16, true}, default_cache_dir());
+    ASSERT_TRUE(program.has_value()) << to_string(program.error());
+    Judged judged(op, pass, DType::bf16, {9, 150}, {}, false);
+    Rng rng(6);
+    judged.draw(rng, true);
+    judged.add_targets(rng);
+    const std::vector<ScreenVerdict> quarters = judged.by_screen(*program, 64);
+    for (const std::uint32_t threads : {256U, 512U}) {
+      const std::vector<ScreenVerdict> others = judged.by_screen(*program, threads);
+      ASSERT_EQ(others.size(), quarters.size());
+      for (std::size_t k = 0; k < others.size(); ++k) {
+        EXPECT_EQ(others[k].record.reasons, quarters[k].record.reasons);
+        EXPECT_EQ(others[k].reference, quarters[k].reference);
+        for (int o = 0; o < screen::max_outputs; ++o)
+          EXPECT_FLOAT_EQ(others[k].record.outputs[o].line_ratio, quarters[k].record.outputs[o].line_ratio);
+      }
+    }
+  }
+}
+
+// The first golden cannot tell NaN that was handed in from an overflow; the careful one that follows can.
+TEST(JudgingSource, SpecialsThatGoldenReferenceAndTargetShareAreClean) {
+  const Op& op = *find_op("offset_rmsnorm");
+  const auto program =
+      judging_source({op.info().name, Pass::forward, DType::bf16, true}, default_cache_dir());
+  ASSERT_TRUE(program.has_value()) << to_string(program.error());
+  Judged judged(op, Pass::forward, DType::bf16, {4, 60}, {}, false);
+  Rng rng(1);
+  std::set<std::size_t> special;
+  for (std::size_t draw = 0; special.size() < 3 && draw < 400; ++draw) {
+    judged.draw(rng, false);
+    if (std::ranges::none_of(judged.trial(draw).golden[0].value, [](double y) { return std::isnan(y); }))
+      continue;
+    special.insert(draw);
+    judged.add_targets(rng);
+  }
+  ASSERT_EQ(special.size(), 3U);
+  const std::vector<ScreenVerdict> verdicts = judged.by_screen(*program);
+  std::set<std::size_t> clean;
+  for (std::size_t k = 0; k < verdicts.size(); ++k)
+    if (const Target& target = judged.targets()[k]; verdicts[k].record.reasons == 0) {
+      clean.insert(target.draw);
+      EXPECT_FALSE(judged.by_host(k).suspect) << target.name;
+    }
+  EXPECT_EQ(clean, special);
 }
 
 // By whose bits the judge gives a line to one thread, whose neighbours then read side by side.

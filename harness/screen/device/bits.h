@@ -47,11 +47,24 @@ template <DType type> float from_half_bits(std::uint16_t bits) {
   return x;
 }
 
+// The number at `place`, which nobody writes while the program runs; what follows it is asked for as well.
+inline std::uint16_t read_ahead(const std::uint16_t* place) {
+  std::uint16_t x;
+  asm("ld.global.nc.L2::256B.u16 %0, [%1];" : "=h"(x) : "l"(place));
+  return x;
+}
+inline float read_ahead(const float* place) {
+  float x;
+  asm("ld.global.nc.L2::256B.f32 %0, [%1];" : "=f"(x) : "l"(place));
+  return x;
+}
+template <class T> T read_ahead(const T* place) { return __ldg(place); }
+
 // The number at `place`; read_only: nobody writes it while the program runs.
 template <class T, bool read_only> T loaded(const unsigned char* place) {
   const T* typed = reinterpret_cast<const T*>(place);
   if constexpr (read_only)
-    return __ldg(typed);
+    return read_ahead(typed);
   else
     return *typed;
 }
@@ -68,14 +81,6 @@ template <DType type, bool read_only = true> double value_at(const unsigned char
   if constexpr (type == DType::i32) return loaded<std::int32_t, read_only>(place);
   if constexpr (type == DType::i8) return *reinterpret_cast<const std::int8_t*>(place);
   if constexpr (type == DType::u8) return *place;
-}
-
-// Elements that follow are on their way into the L2 before their turn comes. One of the threads that read a
-// cache line asks for it: a GPU takes such requests thread by thread.
-template <int element_bytes> void fetch_ahead(const unsigned char* place) {
-  constexpr std::uint64_t cache_line = 128;
-  if (reinterpret_cast<std::uint64_t>(place) % cache_line < element_bytes)
-    asm volatile("prefetch.global.L2 [%0];" : : "l"(place + 1024));
 }
 
 // x rounded to the type, nearest even, as a double.
@@ -122,13 +127,19 @@ template <DType type> std::int64_t rank_of(double x) {
 // The spacing of the type at |x|: of subnormals below the smallest normal, of the last binade above it.
 template <DType type> double spacing_at(double x) {
   constexpr Format format = format_constant<type>();
-  const int exponent = ((__double2hiint(x) >> 20) & 0x7ff) - 1023;
-  const int binade = exponent < format.min_exponent   ? format.min_exponent
-                     : exponent > format.max_exponent ? format.max_exponent
-                                                      : exponent;
-  const int spacing = binade - format.precision + 1 + 1023; // biased; subnormal for f64 alone
+  constexpr int least = (format.min_exponent + 1023) << 20, most = (format.max_exponent + 1023) << 20;
+  const int exponent = __double2hiint(x) & 0x7ff00000;
+  const int binade = exponent < least ? least : exponent > most ? most : exponent;
+  const int spacing = binade - ((format.precision - 1) << 20); // subnormal for f64 alone
   if (type == DType::f64 && spacing <= 0) return format.min_subnormal;
-  return __hiloint2double(spacing << 20, 0);
+  return __hiloint2double(spacing, 0);
+}
+
+// x rounded to a multiple of `spacing`, nearest even; |x| below 2^51 of it.
+inline double rounded_to_multiple(double x, double spacing) {
+  const double shift =
+      __hiloint2double(__double2hiint(spacing) + (52 << 20 | 1 << 19), 0); // 1.5 * 2^52 of it
+  return x + shift - shift;
 }
 
 } // namespace assay::screen

@@ -36,39 +36,39 @@ std::uint32_t reason_of_special(double g, double magnitude, double rounded, doub
   return same_value(t, rounded) && same_value(r, rounded) ? 0 : misplaced;
 }
 
-template <DType type> bool bias_is_judged() {
+template <DType type> constexpr bool bias_is_judged() {
   return type == DType::f16 || type == DType::bf16 || type == DType::f8e4m3 || type == DType::f8e5m2;
 }
 
-// Joins the element to its line and its output; returns why it is not plainly right.
-template <DType type, bool judges_ulps, class Value>
-__forceinline__ std::uint32_t join_element(const TensorSlot& slot, double golden_unit, Value golden,
-                                           double magnitude, double r, double t, Maxima& line,
+// Joins the element to its line and its output; returns why it is not plainly right. A golden that is not
+// careful leaves what is not finite to the maxima.
+//   unit  of v.m: what the golden may be off by
+template <DType type, bool judges_ulps, class Golden>
+__forceinline__ std::uint32_t join_element(const TensorSlot& slot, const View& view, double unit,
+                                           const Golden& v, double r, double t, Maxima& line,
                                            OutputErrors& output) {
   constexpr Format format = format_constant<type>();
-  double g = high_of(golden);
+  double g = high_of(v.v);
   if constexpr (format.overflow == Overflow::saturate)
     g = std::fabs(g) > format.largest ? std::copysign(format.largest, g) : g;
-  double rounded;
-  if constexpr (type == DType::f64)
-    rounded = rounded_to<type>(golden);
-  else
-    rounded = rounded_to<type>(g);
-  const double low = low_of(golden);
+  const double low = low_of(v.v), size = std::fabs(g);
+  if constexpr (Golden::is_careful) {
+    const double stored = type == DType::f64 ? rounded_to<type>(v.v) : rounded_to<type>(g);
+    const std::uint32_t top =
+        std::max(std::max(magnitude_word(g), magnitude_word(v.m)),
+                 std::max(magnitude_word(stored), std::max(magnitude_word(r), magnitude_word(t))));
+    if (top >= infinite_word) return reason_of_special<type>(g, v.m, stored, r, t);
+  }
 
-  const std::uint32_t top =
-      std::max(std::max(magnitude_word(g), magnitude_word(magnitude)),
-               std::max(magnitude_word(rounded), std::max(magnitude_word(r), magnitude_word(t))));
-  if (top >= infinite_word) return reason_of_special<type>(g, magnitude, rounded, r, t);
-
-  const double spacing = spacing_at<type>(g), bound = golden_unit * magnitude;
-  const double size = std::fabs(g);
-  raise(line.target, magnitude_word(t - g - low));
-  raise(line.reference, magnitude_word(r - g - low));
+  const double spacing = spacing_at<type>(g), bound = unit * v.m;
+  const double rounded = type == DType::f64 ? rounded_to<type>(v.v) : rounded_to_multiple(g, spacing);
   const double rounding = rounded - g - low;
-  raise(line.rounding, magnitude_word(rounding));
-  raise(line.magnitude, magnitude_word(magnitude < size ? size : magnitude));
-  raise(output.scale, magnitude_word(g));
+  raise_by<Golden::wide>(line.target, t - g - low);
+  raise_by<Golden::wide>(line.reference, r - g - low);
+  raise_by<Golden::wide>(line.rounding, rounding);
+  raise_by<Golden::wide>(line.magnitude, v.magnitude());
+  raise_by<Golden::wide>(line.magnitude, g);
+  raise_by<Golden::wide>(output.scale, g);
   line.differs |= t != r;
 
   std::uint32_t reasons = 0;
@@ -86,17 +86,17 @@ __forceinline__ std::uint32_t join_element(const TensorSlot& slot, double golden
       if (!(std::fabs(t - g - low) <= slot.flush_floor)) reasons |= ulp_close;
     }
   }
-  if (bias_is_judged<type>() && size <= format.largest && rounding != 0) {
-    const double units =
-        __hiloint2double(0x7fe00000 - __double2hiint(spacing), 0); // 1 / spacing, a power of 2
-    const double away = g < 0 ? -units : units;
+  const bool in_range = !Golden::is_careful || size <= format.largest; // else Findings::is_unclear
+  if (bias_is_judged<type>() && in_range) {
+    // 1 / spacing, a power of 2, with g's sign.
+    const int sign = __double2hiint(g) & static_cast<int>(0x80000000);
+    const double away = __hiloint2double((0x7fe00000 - __double2hiint(spacing)) | sign, 0);
     const float off = static_cast<float>((t - g) * away), legal = static_cast<float>((r - g) * away);
-    // Sums of flushed subnormals have no bias of their own, but how many they are only the host knows.
-    if (std::fabs(rounding) > bound && (slot.flush_floor == 0 || size >= 0x1p-78)) {
+    if (std::fabs(rounding) > bound && magnitude_word(g) >= view.biased_from) {
       output.rounded += 1;
       output.target_bias += off;
       output.reference_bias += legal;
-    } else {
+    } else if (rounding != 0) {
       output.unclear += 1;
       output.unclear_target += std::fabs(off);
       output.unclear_difference += std::fabs(off - legal);

@@ -18,12 +18,28 @@ inline double at_most(std::uint32_t word) {
 }
 
 inline void raise(std::uint32_t& top, std::uint32_t word) { top = word > top ? word : top; }
+// By x's magnitude; NaN and infinities are above all. The upper words of doubles below 2^1017 are ordered as
+// floats too, whose maximum takes a sign off and keeps NaN in one instruction.
+template <bool wide> void raise_by(std::uint32_t& top, double x) {
+  if constexpr (wide) {
+    raise(top, magnitude_word(x));
+  } else {
+    float result = __uint_as_float(top);
+    asm("max.NaN.f32 %0, %0, %1;" : "+f"(result) : "f"(std::fabs(__int_as_float(__double2hiint(x)))));
+    top = __float_as_uint(result);
+  }
+}
 
 // Over the elements that take part in the numbers; differs: somewhere t is not r.
 struct Maxima {
   std::uint32_t target = 0, reference = 0, rounding = 0, magnitude = 0;
   std::uint32_t differs = 0;
 
+  std::uint32_t largest() const {
+    const std::uint32_t error = target > reference ? target : reference;
+    const std::uint32_t other = rounding > magnitude ? rounding : magnitude;
+    return error > other ? error : other;
+  }
   void join(const Maxima& other) {
     raise(target, other.target);
     raise(reference, other.reference);

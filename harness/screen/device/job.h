@@ -16,7 +16,8 @@ template <class FormulaType, bool backward_pass, DType storage, bool kept = fals
   static constexpr bool keeps_golden = kept;
   using Real = std::conditional_t<storage == DType::f64, double, float>;
   using Reference = Plain<Real, false>;
-  using Golden = LeanGolden<std::conditional_t<storage == DType::f64, DoubleDouble, double>>;
+  template <bool careful>
+  using Golden = LeanGolden<std::conditional_t<storage == DType::f64, DoubleDouble, double>, careful>;
 
   static constexpr bool exact = [] {
     if constexpr (requires { Formula::exact; }) return Formula::exact;

@@ -15,6 +15,22 @@ template <class J> struct Findings {
   std::uint32_t reasons = 0;
   unsigned char* records_end = nullptr; // LineRecords, output_count a line, from the scratch's end downwards
   std::int32_t lines = 0;
+
+  // Whether this thread saw more than numbers well inside their limits.
+  __forceinline__ bool is_unclear() const {
+    bool unclear = reasons != 0;
+#pragma unroll
+    for (int k = 0; k < J::tensor_count; ++k)
+      J::with_type(J::Formula::tensors[k], [&]<DType type>() {
+        if constexpr (is_floating<type>)
+          unclear |= outputs[k].scale >= magnitude_word(format_constant<type>().largest);
+      });
+    return unclear;
+  }
+  __forceinline__ void forget_golden() {
+    reasons &= no_scratch, lines = 0;
+    for (OutputErrors& output : outputs) output = {};
+  }
 };
 
 template <class J, class N> class Line;
@@ -24,7 +40,12 @@ template <class J, class N> class Run;
 template <class J, class N> class Kept {
  public:
   __forceinline__ Kept(const Run<J, N>& run, N& number) : run_(run), number_(number) {}
-  __forceinline__ operator N() const { return number_; }
+  __forceinline__ operator N() const {
+    if constexpr (N::any_order)
+      return N(number_.v, number_.m); // whether it is exact nobody knows any more
+    else
+      return number_;
+  }
   __forceinline__ void operator=(const N& v) const {
     const bool whole = !run_.inside && run_.team.lanes > 1;
     if (!whole || run_.team.lane == 0) number_ = v;
@@ -43,16 +64,19 @@ template <class J, class N> struct KeptNumbers {
 
 template <class J, class N> class Run {
  public:
-  static constexpr bool is_golden = std::is_same_v<N, typename J::Golden>;
+  static constexpr bool is_golden = !std::is_same_v<N, typename J::Reference>;
+  // A golden that is not careful ends where it would have to be.
+  static constexpr bool may_give_up = std::is_same_v<N, typename J::template Golden<false>>;
 
   const CasePlan& plan;
   const View* views;
   Exchange& exchange;
   Scratch scratch_left;
   Findings<J>& findings;
-  Team team{};                           // at work on the line
-  bool inside = false;                   // in a loop that its threads share
-  double golden_unit = plan.golden_unit; // read once
+  Team team{};         // at work on the line
+  bool inside = false; // in a loop that its threads share
+  bool given_up = false;
+  double golden_unit = unit_of(plan); // of a Number's m
 
   __forceinline__ std::int32_t size(const Dim& dim) const {
     return static_cast<std::int32_t>(plan.dims[dim.index]);
@@ -85,6 +109,11 @@ template <class J, class N> class Run {
  private:
   friend class Line<J, N>;
 
+  static __forceinline__ double unit_of(const CasePlan& plan) {
+    if constexpr (is_golden) return plan.golden_unit * (1 / N::scale);
+    return 0;
+  }
+
   // Threads a line. Short lines and neighbouring columns: one, where there are enough of them.
   __forceinline__ int lanes_for(std::int32_t count, bool side_by_side) const {
     std::int32_t most = 1;
@@ -92,6 +121,7 @@ template <class J, class N> class Run {
     const std::int32_t length = most / count;
     if (count >= block_threads() / 4 && line_a_thread(plan.line_scratch) && (side_by_side || length <= 8))
       return 1;
+    if (count >= block_threads() / quarter_threads && plan.line_scratch == 0) return quarter_threads;
     return count >= block_threads() / warp_threads / 2 || length <= warp_threads ? warp_threads
                                                                                  : block_threads();
   }
@@ -99,7 +129,7 @@ template <class J, class N> class Run {
   template <class Body>
   __forceinline__ void run_lines(const std::int32_t (&extent)[4], bool side_by_side, const Body& body) {
     const std::int64_t all = std::int64_t{extent[0]} * extent[1] * extent[2] * extent[3];
-    if (all == 0 || all > 0x7fffffff) return;
+    if (all == 0 || all > 0x7fffffff || given_up) return;
     const std::int32_t count = static_cast<std::int32_t>(all);
     team = Team::of(lanes_for(count, side_by_side));
     Scratch left = scratch_left;
@@ -122,9 +152,14 @@ template <class J, class N> class Run {
       body(line);
       team.sync();
       if constexpr (is_golden) line.finish(findings.lines + number);
+      if constexpr (may_give_up)
+        if (team.any(findings.reasons != 0)) break;
     }
     findings.lines += count;
-    __syncthreads();
+    if constexpr (may_give_up)
+      given_up = __syncthreads_or(findings.reasons != 0) != 0;
+    else
+      __syncthreads();
   }
 };
 
@@ -314,6 +349,7 @@ template <class J, class N> class Line {
       Maxima& maxima = errors.maxima;
       const bool apart = errors.count > 0 && errors.last - errors.first + 1 != errors.count;
       if (apart && !J::is_exact(J::Formula::tensors[k])) run_.findings.reasons |= line_unclear;
+      if (!N::is_careful && maxima.largest() >= infinite_word) run_.findings.reasons |= misplaced;
       records[run_.plan.tensors[k].output] = {maxima.target | maxima.differs << 31, maxima.reference,
                                               maxima.rounding, maxima.magnitude};
       OutputErrors& output = run_.findings.outputs[k];
@@ -355,11 +391,8 @@ template <class J, class N> class Line {
   __forceinline__ double value(const TensorSpec& tensor, const At& at) const {
     const View& view = run_.views[tensor.index];
     const std::int64_t place = element_place(view, at);
-    return J::with_type(tensor, [&]<DType type>() {
-      const unsigned char* element = view.data + place * bytes_of<type>();
-      fetch_ahead<bytes_of<type>()>(element);
-      return value_at<type>(element);
-    });
+    return J::with_type(tensor,
+                        [&]<DType type>() { return value_at<type>(view.data + place * bytes_of<type>()); });
   }
   // Not only where the value is stored: its loads would wait for that branch.
   static __forceinline__ void evaluate_here(float v) { asm volatile("" : : "f"(v)); }
@@ -375,11 +408,10 @@ template <class J, class N> class Line {
   __forceinline__ void join(int k, const View& view, std::int32_t place, const At& at, const N& v) {
     const unsigned char* target = view.data + std::int64_t{element_place(view, at)} * bytes_of<type>();
     const unsigned char* reference = view.reference + std::int64_t{place} * reference_bytes<type>;
-    fetch_ahead<bytes_of<type>()>(target), fetch_ahead<reference_bytes<type>>(reference);
     const double t = value_at<type>(target), r = reference_at<type>(reference);
     if constexpr (J::keeps_golden) {
       double* kept = view.golden + std::int64_t{place} * 3;
-      kept[0] = high_of(v.v), kept[1] = low_of(v.v), kept[2] = v.m;
+      kept[0] = high_of(v.v), kept[1] = low_of(v.v), kept[2] = v.magnitude();
     }
     LineErrors& errors = errors_[k];
     if constexpr (J::exact) {
@@ -387,7 +419,7 @@ template <class J, class N> class Line {
       if (!same_value(t, rounded_to<type>(value_of(v)))) run_.findings.reasons |= mismatch;
     } else {
       run_.findings.reasons |= join_element<type, J::judges_ulps>(
-          run_.plan.tensors[k], run_.golden_unit, v.v, v.m, r, t, errors.maxima, run_.findings.outputs[k]);
+          run_.plan.tensors[k], view, run_.golden_unit, v, r, t, errors.maxima, run_.findings.outputs[k]);
     }
     count(errors, place);
   }
@@ -407,7 +439,7 @@ template <class J, class N> class Line {
   }
 
   // The sum of the reference, one term after the other whoever made it: lanes leave their terms in shared
-  // memory, then each of a warp's lanes adds all of them up.
+  // memory, then each lane (of a block: of its first warp) adds all of them up.
   template <class F, class Sum>
   __forceinline__ void sum_in_order(std::int32_t n, std::int32_t first, std::int32_t step, const F& f,
                                     Sum& total) const {
@@ -417,11 +449,11 @@ template <class J, class N> class Line {
       for (std::int32_t i = 0; i < n; ++i) total.add(f(i));
       return;
     }
-    const bool adds = step == warp_threads || threadIdx.x < warp_threads;
-    const std::int32_t share = step * terms_a_thread;
+    const bool adds = run_.team.within_warp() || threadIdx.x < warp_threads;
+    const std::int32_t share = step * terms_a_thread, apart = share + bytes_apart / sizeof(Real);
     int half = 0;
     for (std::int32_t begin = 0; begin < n; begin += share, half ^= 1) {
-      Real* terms = reinterpret_cast<Real*>(run_.exchange.terms[half]) + run_.team.number * share;
+      Real* terms = reinterpret_cast<Real*>(run_.exchange.terms[half]) + run_.team.number * apart;
       if (begin + share <= n) {
         Real own[terms_a_thread];
 #pragma unroll
@@ -442,7 +474,7 @@ template <class J, class N> class Line {
       const std::int32_t count = n - begin < share ? n - begin : share;
       if (adds) add_all(terms, count, total);
     }
-    if (step == warp_threads) return run_.team.sync();
+    if (run_.team.within_warp()) return run_.team.sync();
     Sum* whole = reinterpret_cast<Sum*>(run_.exchange.states[1]);
     if (threadIdx.x == 0) *whole = total;
     __syncthreads();

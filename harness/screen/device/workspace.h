@@ -14,6 +14,7 @@ struct View {
   std::int32_t shape[max_rank], strides[max_rank];
   std::int32_t count = 0;
   bool tested = false;
+  std::uint32_t biased_from = 0; // upper word of the least magnitude whose sign of error counts
 };
 
 // Taken from below and from above until they meet; all threads of the block take the same.
