@@ -14,8 +14,9 @@
 //
 // Optional members: params[], algorithms[], backward_algorithms[] (names of the
 // legal ones, the plain formula first), elementwise, exact, max_ulp_f32,
-// max_ulp_narrow (method: sections 2 and 6), and a second formula `backward`,
-// which stores the gradients.
+// max_ulp_narrow (method: sections 2 and 6), one_form (golden and reference take
+// the same steps: no is_golden, comparison, maximum, combine or scan decides what
+// is stored), and a second formula `backward`, which stores the gradients.
 #pragma once
 
 #include "harness/inputs/domain_kind.h"

@@ -14,6 +14,7 @@ struct Gemm {
   static constexpr auto c = TensorSpec::output(2, "c", "m, n");
   static constexpr TensorSpec tensors[] = {a, b, c};
   static constexpr bool reduces = true;
+  static constexpr bool one_form = true;
 
   template <class Run> static void forward(Run& run) {
     run.lines(m, [](auto& line) {

@@ -25,6 +25,7 @@ template <bool offset> struct RmsnormFormula {
   static constexpr Param eps{0, "eps", DType::f32, 1e-6};
   static constexpr Param params[] = {eps};
   static constexpr bool reduces = true;
+  static constexpr bool one_form = true;
   // Which factors of a product meet first: it matters where one underflows or
   // overflows.
   static constexpr const char* algorithms[] = {"rstd_first", "weight_first"};

@@ -13,6 +13,7 @@ struct Sum {
   static constexpr auto y = TensorSpec::output(1, "y", "rows");
   static constexpr TensorSpec tensors[] = {x, y};
   static constexpr bool reduces = true;
+  static constexpr bool one_form = true;
 
   template <class Run> static void forward(Run& run) {
     run.lines(rows, [](auto& line) {

@@ -134,7 +134,7 @@ JudgeNeeds judge_needs(const CasePlan& plan, std::uint32_t threads) {
   for (const TensorSlot& slot : plan.tensors)
     if (slot.count >= large_tensor) needs.threads = screen::most_judge_threads;
   if (threads != 0) needs.threads = threads;
-  constexpr std::uint64_t number = 32, line_record = 16, padding = 16; // bytes; of the largest Number
+  constexpr std::uint64_t number = screen::largest_number, line_record = 16, padding = 16; // bytes
   std::uint64_t bytes = 4096;
   for (const TensorSlot& slot : std::span(plan.tensors, static_cast<std::size_t>(plan.tensor_count))) {
     if (slot.output < 0) continue;

@@ -44,6 +44,9 @@ constexpr char half_bits_text[] = {
 constexpr char fill_element_text[] = {
 #embed "device/fill_element.h"
 };
+constexpr char normal_filter_text[] = {
+#embed "device/normal_filter.h"
+};
 constexpr char slot_blocks_text[] = {
 #embed "device/slot_blocks.h"
 };
@@ -62,8 +65,9 @@ constexpr std::string_view files[] = {view(philox_text),       view(distribution
                                       view(domain_kind_text),  view(domain_element_text),
                                       view(storage_bits_text), view(fill_input_text),
                                       view(fill_layout_text),  view(half_bits_text),
-                                      view(fill_element_text), view(slot_blocks_text),
-                                      view(fill_text),         view(memory_text)};
+                                      view(fill_element_text), view(normal_filter_text),
+                                      view(slot_blocks_text),  view(fill_text),
+                                      view(memory_text)};
 
 std::string in_one() {
   std::string text = "#include <cmath>\n#include <cstdint>\n";

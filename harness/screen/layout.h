@@ -19,6 +19,9 @@ constexpr bool line_a_thread(std::int64_t line_scratch) {
   return line_scratch * most_judge_threads <= 1 << 20;
 }
 
+// Bytes of a Number at most.
+inline constexpr int largest_number = 40;
+
 // One tensor of the operator, at its place in OpInfo::tensors.
 struct TensorSlot {
   std::uint64_t offset = 0;                      // bytes from the case's slot to element 0

@@ -182,6 +182,22 @@ TEST(ScreenFill, every_kind_in_every_type_is_bit_equal) {
     }
 }
 
+// Where the filter decides and where it does not: ties, subnormals, the largest numbers, sums that cancel.
+TEST(ScreenFill, normals_in_16_bits_are_bit_equal) {
+  const std::vector<double> normals[] = {{0, 1},       {0, -0.03},   {0, 1e-5},         {0, 0x1p-25},
+                                         {0, 0x1p-79}, {0, 0x1p-81}, {0, 8000},         {0, 1e4},
+                                         {0, 1e37},    {0, 1e38},    {1, 0.001},        {1, 1e-6},
+                                         {-1000, 300}, {6e4, 100},   {0x1p-70, 0x1p-70}};
+  for (const DType type : {DType::f16, DType::bf16})
+    for (const Layout& layout : {Layout{}, Layout{{600, 2}, 1}}) {
+      Filler filler(type, {101, 300}, {}, layout);
+      for (const std::vector<double>& params : normals)
+        EXPECT_TRUE(filler.add(input_of(make_distribution(Kind::normal, params), 1)));
+      filler.check();
+      if (HasFatalFailure()) return;
+    }
+}
+
 TEST(ScreenFill, every_domain_is_bit_equal) {
   using D = DomainKind;
   const std::pair<D, DType> domains[] = {{D::index, DType::i32},        {D::index, DType::i64},

@@ -21,6 +21,11 @@ template <DType type, class Real> __forceinline__ void put_reference(unsigned ch
   else
     *reinterpret_cast<double*>(place) = value;
 }
+// As what was put would be read.
+template <DType type, class Real> __forceinline__ double stored_reference(Real value) {
+  if constexpr (bytes_of<type>() == 2) return from_half_bits<type>(half_bits<type>(value));
+  return rounded_to<type>(static_cast<double>(value));
+}
 template <DType type> __forceinline__ double reference_at(const unsigned char* place) {
   if constexpr (bytes_of<type>() == 1) return *reinterpret_cast<const float*>(place);
   return value_at<type, false>(place);

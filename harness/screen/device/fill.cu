@@ -1,7 +1,7 @@
 // Makes the inputs of many cases on the GPU. One block row (blockIdx.x) a slot, blockIdx.y parts of it; slot
 // `cases` + k is the twin of case k: the same inputs in the second world. In this order: assay_clear,
 // assay_fill, assay_settle.
-#include "harness/screen/device/fill_element.h"
+#include "harness/screen/device/normal_filter.h"
 #include "harness/screen/device/slot_blocks.h"
 
 namespace assay::fill {
@@ -93,17 +93,29 @@ __device__ inline void normals(const PhiloxBlock& words, double (&z)[4], Tails& 
   __syncwarp();
 }
 
-// Which elements of a quad there are, and are drawn from that distribution.
-__device__ inline bool find_mine(const FillTensor& tensor, const FillInput& input, int number,
-                                 const Quad& quad, bool (&mine)[4]) {
-  bool is_line = true;
+// f(quad, which elements of it are drawn from that distribution of an input): of each quad of the thread's,
+// by whole warps. A warp passes over quads that have nothing of it.
+template <class F>
+__device__ inline void each_quad(const FillTensor& tensor, const FillInput& input, int number,
+                                 const Part& part, F&& f) {
+  const auto quads = static_cast<std::uint32_t>((tensor.count + 31) / 32 * 8);
+  const auto step = static_cast<std::uint32_t>(part.step);
+  for (auto block = static_cast<std::uint32_t>(part.first); block / 32 * 32 < quads; block += step) {
+    const bool patched = input.patches != 0;
+    Quad quad;
+    quad.seed = input.seed;
+    quad.block = block;
+    quad.line_length = static_cast<std::uint32_t>(tensor.line_length);
+    bool mine[4], is_line = true;
 #pragma unroll
-  for (int k = 0; k < 4; ++k) {
-    if (input.patches != 0 && (k == 0 || quad.line(k) != quad.line(k - 1)))
-      is_line = number_of_line(input, quad.line(k)) == number;
-    mine[k] = is_line && quad.index(k) < static_cast<std::uint32_t>(tensor.count);
+    for (int k = 0; k < 4; ++k) {
+      if (patched && (k == 0 || quad.line(k) != quad.line(k - 1)))
+        is_line = number_of_line(input, quad.line(k)) == number;
+      mine[k] = is_line && quad.index(k) < static_cast<std::uint32_t>(tensor.count);
+    }
+    if (patched && !__any_sync(0xffffffff, mine[0] || mine[1] || mine[2] || mine[3])) continue;
+    f(quad, mine);
   }
-  return mine[0] || mine[1] || mine[2] || mine[3];
 }
 
 // Those of a quad's elements that are `mine`.
@@ -121,38 +133,63 @@ __device__ inline void draw(const FillDistribution& distribution, const FillTens
   for (double& one : value) one = clamped(one, limit);
   switch (narrowing_of(type)) {
   case Narrowing::f32:
-    return put_quad<Narrowing::f32>(tensor, quad, mine, value, slot);
+    return narrow_quad<Narrowing::f32>(tensor, quad, mine, value, slot);
   case Narrowing::f16:
-    return put_quad<Narrowing::f16>(tensor, quad, mine, value, slot);
+    return narrow_quad<Narrowing::f16>(tensor, quad, mine, value, slot);
   case Narrowing::bf16:
-    return put_quad<Narrowing::bf16>(tensor, quad, mine, value, slot);
+    return narrow_quad<Narrowing::bf16>(tensor, quad, mine, value, slot);
   default:
-    return put_quad<Narrowing::other>(tensor, quad, mine, value, slot);
+    return narrow_quad<Narrowing::other>(tensor, quad, mine, value, slot);
   }
 }
 
-// What one distribution of an input fills, but for cancelling_sum. A warp passes over quads that have nothing
-// of it.
+// Likewise, where has_filter.
+template <Narrowing way>
+__device__ inline void draw_filtered(const Scaling& scaling, const FillTensor& tensor, const Quad& quad,
+                                     const bool (&mine)[4], unsigned char* slot) {
+  const RoundedRanges ranges = ranges_of<way>(scaling, quad.words);
+  constexpr int bytes = 2;
+  const std::uint32_t bits[4] = {ranges.bits(0), ranges.bits(1), ranges.bits(2), ranges.bits(3)};
+  put_quad(tensor, quad, mine, bits, bytes, slot);
+  if (ranges.all_agree() && have_quick_normals(quad.words)) return;
+  unsigned open = 0; // elements, as bits
+#pragma unroll
+  for (int k = 0; k < 4; ++k)
+    if (mine[k] && !(ranges.agree(k) && has_quick_normal(quad.words.word[k]))) open |= 1u << k;
+  for (; open != 0; open &= open - 1) {
+    const std::uint32_t index = quad.index(__ffs(open) - 1);
+    const double value = scaling.offset + scaling.scale * element::normal(element_word(quad.seed, index));
+    put(slot + place_of(tensor, index), bytes, narrowed<way>(tensor.storage, value));
+  }
+}
+
+// What one distribution of an input fills, where has_filter.
+template <Narrowing way>
+__device__ inline void filtered_elements(const FillTensor& tensor, const FillInput& input, int number,
+                                         unsigned char* slot, const Part& part) {
+  const Scaling scaling = scaling_of(distribution_of(input, number));
+  each_quad(tensor, input, number, part, [&](Quad& quad, const bool (&mine)[4]) {
+    quad.words = philox(quad.seed, quad.block, element_stream);
+    draw_filtered<way>(scaling, tensor, quad, mine, slot);
+  });
+}
+
+// What one distribution of an input fills, but for cancelling_sum.
 __device__ inline void elements(const FillTensor& tensor, const FillInput& input, int number,
                                 unsigned char* slot, const Part& part) {
   __shared__ Tails tails[most_fill_threads / 32];
   const FillDistribution& distribution = distribution_of(input, number);
   const DistributionKind kind = distribution.kind;
   if (kind == DistributionKind::cancelling_sum) return;
-  const auto quads = static_cast<std::uint32_t>((tensor.count + 31) / 32 * 8);
-  const auto step = static_cast<std::uint32_t>(part.step);
-  Quad quad;
-
-  quad.line_length = static_cast<std::uint32_t>(tensor.line_length);
-  for (auto i = static_cast<std::uint32_t>(part.first); i / 32 * 32 < quads; i += step) { // the whole warp
-    quad.seed = input.seed;
-    quad.first = (i >> 3 << 5) + (i & 7);
-    bool mine[4];
-    if (__any_sync(0xffffffff, find_mine(tensor, input, number, quad, mine)) == 0) continue;
-    if (draws_word(kind)) quad.words = philox(quad.seed, i, element_stream);
+  if (has_filter(distribution, tensor))
+    return narrowing_of(tensor.storage) == Narrowing::f16
+               ? filtered_elements<Narrowing::f16>(tensor, input, number, slot, part)
+               : filtered_elements<Narrowing::bf16>(tensor, input, number, slot, part);
+  each_quad(tensor, input, number, part, [&](Quad& quad, const bool (&mine)[4]) {
+    if (draws_word(kind)) quad.words = philox(quad.seed, quad.block, element_stream);
     if (draws_normal(kind)) normals(quad.words, quad.z, tails[threadIdx.x / 32]);
     draw(distribution, tensor, quad, mine, slot);
-  }
+  });
 }
 
 // The lines of all tensors, dealt out to the warps of the slot.

@@ -72,11 +72,11 @@ __device__ inline bool draws_word(DistributionKind kind) { return uses_word(kind
 // Four elements, eight apart, that one block of random words serves.
 struct Quad {
   std::uint64_t seed = 0;
-  std::uint32_t first = 0, line_length = 1;
+  std::uint32_t block = 0, line_length = 1;
   PhiloxBlock words = {};
   double z[4] = {}; // the words' normal variates, where a kind draws them
 
-  __device__ std::uint32_t index(int k) const { return first + 8 * k; }
+  __device__ std::uint32_t index(int k) const { return (block >> 3 << 5) + (block & 7) + 8 * k; }
   __device__ std::uint32_t line(int k) const { return index(k) / line_length; }
   __device__ ElementPlace at(int k) const { return {index(k), line(k), index(k) - line(k) * line_length}; }
 };
@@ -186,7 +186,8 @@ __device__ inline double clamped(double value, double limit) {
 
 // Whether numbers of the kind are moved into the domain.
 __device__ inline bool is_mapped(DistributionKind kind, DomainKind domain) {
-  return domain != DomainKind::real && (kind != DistributionKind::legal || domain == DomainKind::scale);
+  return domain != DomainKind::real && domain != DomainKind::quantizable &&
+         (kind != DistributionKind::legal || domain == DomainKind::scale);
 }
 
 // Where an element lies, in bytes from the slot's start.
@@ -195,6 +196,7 @@ __device__ inline std::uint64_t place_of(const FillTensor& tensor, std::int64_t 
   if (!tensor.dense) {
     elements = 0;
     auto rest = static_cast<std::uint32_t>(index);
+#pragma unroll 1
     for (int d = tensor.rank - 1; d >= 0; --d) {
       const auto size = static_cast<std::uint32_t>(tensor.shape[d]);
       elements += static_cast<std::int64_t>(rest % size) * tensor.strides[d];
@@ -249,17 +251,12 @@ __device__ inline std::uint64_t stored(DistributionKind kind, const FillTensor& 
   }
 }
 
-// Those elements of a quad that are `mine`, as the storage type has them.
-template <Narrowing way>
+// Those elements of a quad that are `mine`, each of so many bytes.
+template <class Bits>
 __device__ inline void put_quad(const FillTensor& tensor, const Quad& quad, const bool (&mine)[4],
-                                const double (&value)[4], unsigned char* slot) {
-  const StorageRule& type = tensor.storage;
-  decltype(narrowed<way>(type, 0)) bits[4];
-#pragma unroll
-  for (int k = 0; k < 4; ++k) bits[k] = narrowed<way>(type, value[k]);
-  const int bytes = way == Narrowing::other ? type.bytes : static_cast<int>(sizeof bits[0]);
+                                const Bits (&bits)[4], int bytes, unsigned char* slot) {
   if (tensor.dense) {
-    unsigned char* first = slot + place_of(tensor, quad.first);
+    unsigned char* first = slot + tensor.offset + std::uint64_t{quad.index(0)} * bytes;
 #pragma unroll
     for (int k = 0; k < 4; ++k)
       if (mine[k]) put(first + 8 * k * bytes, bytes, bits[k]);
@@ -268,6 +265,18 @@ __device__ inline void put_quad(const FillTensor& tensor, const Quad& quad, cons
     for (int k = 0; k < 4; ++k)
       if (mine[k]) put(slot + place_of(tensor, quad.index(k)), bytes, bits[k]);
   }
+}
+
+// Likewise, as the storage type has them.
+template <Narrowing way>
+__device__ inline void narrow_quad(const FillTensor& tensor, const Quad& quad, const bool (&mine)[4],
+                                   const double (&value)[4], unsigned char* slot) {
+  const StorageRule& type = tensor.storage;
+  decltype(narrowed<way>(type, 0)) bits[4];
+#pragma unroll
+  for (int k = 0; k < 4; ++k) bits[k] = narrowed<way>(type, value[k]);
+  const int bytes = way == Narrowing::other ? type.bytes : static_cast<int>(sizeof bits[0]);
+  put_quad(tensor, quad, mine, bits, bytes, slot);
 }
 
 } // namespace assay::fill

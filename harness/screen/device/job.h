@@ -3,7 +3,7 @@
 
 #include "harness/ops/formula.h"
 #include "harness/ops/plain.h"
-#include "harness/screen/device/lean_golden.h"
+#include "harness/screen/device/beside.h"
 
 #include <type_traits>
 
@@ -17,7 +17,14 @@ template <class FormulaType, bool backward_pass, DType storage, bool kept = fals
   using Real = std::conditional_t<storage == DType::f64, double, float>;
   using Reference = Plain<Real, false>;
   template <bool careful>
-  using Golden = LeanGolden<std::conditional_t<storage == DType::f64, DoubleDouble, double>, careful>;
+  using Lean = LeanGolden<std::conditional_t<storage == DType::f64, DoubleDouble, double>, careful>;
+  // Whether golden and reference take the same steps, and so run as one.
+  static constexpr bool one_form = [] {
+    if constexpr (requires { Formula::one_form; }) return Formula::one_form;
+    return false;
+  }();
+  template <bool careful>
+  using Golden = std::conditional_t<one_form, Beside<Reference, Lean<careful>>, Lean<careful>>;
 
   static constexpr bool exact = [] {
     if constexpr (requires { Formula::exact; }) return Formula::exact;

@@ -35,7 +35,6 @@ inline constexpr double second_order = 0x1p-30; // of an operand's magnitude: wh
 template <class Value, bool careful> struct LeanGolden : Operators<LeanGolden<Value, careful>> {
   static constexpr bool wide = std::is_same_v<Value, DoubleDouble>;
   static constexpr bool is_golden = true, is_careful = careful;
-  static constexpr bool any_order = true;
   static constexpr double largest =
       wide ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
   static constexpr double may_overflow = largest * (1 - 0x1p-7); // as the host's
@@ -56,6 +55,8 @@ template <class Value, bool careful> struct LeanGolden : Operators<LeanGolden<Va
   }
   LeanGolden(Value value, double scaled_magnitude) : v(value), m(scaled_magnitude), exact(false) {}
 
+  // As it lies in memory, where nobody knows any more whether it is exact.
+  LeanGolden kept() const { return {v, m}; }
   double magnitude() const { return m * (1 / scale); }
   bool finite() const { return std::fabs(high_of(v)) <= greatest; }
   void mark_overflow() { m = infinite, exact = false; }

@@ -1,6 +1,6 @@
 // Run and Line of ops/line.h for a block of threads that judges one case. The formula runs twice: the
 // reference's number type stores what it makes of each tested output, then the golden's meets that and the
-// target at every store, so that no golden value is ever kept.
+// target at every store, so that no golden value is ever kept; or once, with both beside each other.
 #pragma once
 
 #include "harness/screen/device/elements.h"
@@ -29,6 +29,7 @@ template <class J> struct Findings {
   }
   __forceinline__ void forget_golden() {
     reasons &= no_scratch, lines = 0;
+#pragma unroll
     for (OutputErrors& output : outputs) output = {};
   }
 };
@@ -41,8 +42,8 @@ template <class J, class N> class Kept {
  public:
   __forceinline__ Kept(const Run<J, N>& run, N& number) : run_(run), number_(number) {}
   __forceinline__ operator N() const {
-    if constexpr (N::any_order)
-      return N(number_.v, number_.m); // whether it is exact nobody knows any more
+    if constexpr (requires { number_.kept(); })
+      return number_.kept();
     else
       return number_;
   }
@@ -66,7 +67,12 @@ template <class J, class N> class Run {
  public:
   static constexpr bool is_golden = !std::is_same_v<N, typename J::Reference>;
   // A golden that is not careful ends where it would have to be.
-  static constexpr bool may_give_up = std::is_same_v<N, typename J::template Golden<false>>;
+  static constexpr bool may_give_up = [] {
+    if constexpr (is_golden) return !N::is_careful;
+    return false;
+  }();
+
+  static_assert(sizeof(N) <= largest_number);
 
   const CasePlan& plan;
   const View* views;
@@ -117,6 +123,7 @@ template <class J, class N> class Run {
   // Threads a line. Short lines and neighbouring columns: one, where there are enough of them.
   __forceinline__ int lanes_for(std::int32_t count, bool side_by_side) const {
     std::int32_t most = 1;
+#pragma unroll
     for (int k = 0; k < J::tensor_count; ++k) most = views[k].count > most ? views[k].count : most;
     const std::int32_t length = most / count;
     if (count >= block_threads() / 4 && line_a_thread(plan.line_scratch) && (side_by_side || length <= 8))
@@ -232,25 +239,13 @@ template <class J, class N> class Line {
   }
 
   template <class F> __forceinline__ N sum(std::int32_t n, const F& f) const {
-    using Sum = typename N::Sum;
     if (n <= 0) return N(0);
     const bool outer = !run_.inside;
     const std::int32_t first = outer ? run_.team.lane : 0, step = outer ? run_.team.lanes : 1;
-    Sum total;
     run_.inside = true;
-    if constexpr (N::any_order) {
-      if (n > run_.plan.longest) run_.findings.reasons |= gate_invalid;
-      side_by_side(first, n, step, [&](std::int32_t i) { total.add(f(i)); });
-      run_.inside = !outer;
-      if (step > 1) {
-        const auto merge = [](Sum& a, const Sum& b) { a.merge(b); };
-        total = run_.team.merged(total, merge, run_.exchange);
-      }
-    } else {
-      sum_in_order(n, first, step, f, total);
-      run_.inside = !outer;
-    }
-    return total.value();
+    const N total = sum(n, first, step, f);
+    run_.inside = !outer;
+    return total;
   }
 
   template <class F> __forceinline__ N max(std::int32_t n, const F& f) const {
@@ -268,6 +263,7 @@ template <class J, class N> class Line {
   }
 
   template <class F> __forceinline__ std::int32_t first_max(std::int32_t n, const F& f) const {
+    static_assert(!J::one_form);
     struct Best {
       N v;
       std::int32_t index = 0, unused = 0;
@@ -296,6 +292,7 @@ template <class J, class N> class Line {
   template <class Unit, class Append, class... Merge>
   __forceinline__ auto combine(std::int32_t n, const Unit& unit, const Append& append,
                                const Merge&...) const {
+    static_assert(!J::one_form);
     auto whole = unit(0);
     for (std::int32_t i = 1; i < n; ++i) whole = append(whole, unit(i));
     return whole;
@@ -304,6 +301,7 @@ template <class J, class N> class Line {
   static constexpr std::int64_t part(std::int64_t n) { return n; } // likewise
 
   template <class F, class Out> __forceinline__ void scan(std::int32_t n, const F& f, const Out& out) {
+    static_assert(!J::one_form);
     const bool outer = !run_.inside;
     const std::int32_t lane = outer ? run_.team.lane : 0, lanes = outer ? run_.team.lanes : 1;
     N* terms = reinterpret_cast<N*>(run_.exchange.terms) + run_.team.number * run_.team.lanes;
@@ -405,11 +403,18 @@ template <class J, class N> class Line {
   }
 
   template <DType type>
-  __forceinline__ void join(int k, const View& view, std::int32_t place, const At& at, const N& v) {
+  __forceinline__ void join(int k, const View& view, std::int32_t place, const At& at, const N& number) {
+    const auto& v = golden_of(number);
     const unsigned char* target = view.data + std::int64_t{element_place(view, at)} * bytes_of<type>();
-    const unsigned char* reference = view.reference + std::int64_t{place} * reference_bytes<type>;
-    const double t = value_at<type>(target), r = reference_at<type>(reference);
+    unsigned char* reference = view.reference + std::int64_t{place} * reference_bytes<type>;
+    const double t = value_at<type>(target);
+    double r;
+    if constexpr (walks_beside<N>)
+      r = stored_reference<type>(number.reference.v);
+    else
+      r = reference_at<type>(reference);
     if constexpr (J::keeps_golden) {
+      if constexpr (walks_beside<N>) put_reference<type>(reference, number.reference.v);
       double* kept = view.golden + std::int64_t{place} * 3;
       kept[0] = high_of(v.v), kept[1] = low_of(v.v), kept[2] = v.magnitude();
     }
@@ -438,6 +443,36 @@ template <class J, class N> class Line {
     errors.last = place > errors.last ? place : errors.last;
   }
 
+  // f(first), f(first + step), ... are this lane's terms.
+  template <class F>
+  __forceinline__ N sum(std::int32_t n, std::int32_t first, std::int32_t step, const F& f) const {
+    if constexpr (walks_beside<N>) {
+      typename N::Reference::Sum in_order;
+      typename N::Golden::Sum golden;
+      const auto term = [&](std::int32_t i) __attribute__((always_inline)) {
+        const N both = f(i);
+        golden.add(both.golden);
+        return both.reference;
+      };
+      sum_in_order(n, first, step, term, in_order);
+      return {in_order.value(), joined(golden, n, step)};
+    } else if constexpr (is_golden) {
+      typename N::Sum total;
+      side_by_side(first, n, step, [&](std::int32_t i) { total.add(f(i)); });
+      return joined(total, n, step);
+    } else {
+      typename N::Sum total;
+      sum_in_order(n, first, step, f, total);
+      return total.value();
+    }
+  }
+  template <class Sum> __forceinline__ auto joined(Sum total, std::int32_t n, std::int32_t step) const {
+    if (n > run_.plan.longest) run_.findings.reasons |= gate_invalid;
+    const auto merge = [](Sum& a, const Sum& b) { a.merge(b); };
+    if (step > 1) total = run_.team.merged(total, merge, run_.exchange);
+    return total.value();
+  }
+
   // The sum of the reference, one term after the other whoever made it: lanes leave their terms in shared
   // memory, then each lane (of a block: of its first warp) adds all of them up.
   template <class F, class Sum>
@@ -458,7 +493,7 @@ template <class J, class N> class Line {
         Real own[terms_a_thread];
 #pragma unroll
         for (int k = 0; k < terms_a_thread; ++k) {
-          const N term = f(begin + first + k * step);
+          const auto term = f(begin + first + k * step);
           own[k] = term.v;
         }
 #pragma unroll
@@ -466,7 +501,7 @@ template <class J, class N> class Line {
       } else {
 #pragma unroll 1
         for (std::int32_t i = begin + first; i < n; i += step) {
-          const N term = f(i);
+          const auto term = f(i);
           terms[i - begin] = term.v;
         }
       }
@@ -491,9 +526,9 @@ template <class J, class N> class Line {
 #pragma unroll 8
     for (; k + width <= count; k += width) {
       const Pack pack = *reinterpret_cast<const Pack*>(terms + k);
-      for (const Real term : pack.term) total.add(N(term));
+      for (const Real term : pack.term) total.add(typename J::Reference(term));
     }
-    for (; k < count; ++k) total.add(N(terms[k]));
+    for (; k < count; ++k) total.add(typename J::Reference(terms[k]));
   }
 
   Run<J, N>& run_;
