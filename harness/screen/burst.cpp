@@ -62,7 +62,8 @@ std::uint64_t ScreenedCase::pattern() const {
 bool ScreenedCase::is_fault() const { return (pattern() & hard) != 0; }
 
 bool ScreenedCase::is_wasted() const {
-  return (pattern() & (hard | Reason::misplaced | Reason::overflow)) == Reason::overflow;
+  return pattern() == Reason::bias_close ||
+         (pattern() & (hard | Reason::misplaced | Reason::overflow)) == Reason::overflow;
 }
 
 std::string reasons_text(const ScreenedCase& screened) {

@@ -26,7 +26,8 @@ struct ScreenedCase {
   bool clean() const { return record.reasons == 0 && memory.flags == 0 && memory.input_sum == 0; }
   // Touched memory, an unwritten element, a wrong exact output: no accident of the numbers.
   bool is_fault() const;
-  // Its formula may overflow, and nothing speaks for a fault beside that: nothing can be told of it.
+  // Its formula may overflow, or its outputs are off on average, as those of few mantissas are in every right
+  // kernel (numerics/bias.h), and nothing speaks for a fault beside that. Little can be told of more of them.
   bool is_wasted() const;
   // By which cases of one burst are alike: reasons below, what happened to memory above.
   std::uint64_t pattern() const;

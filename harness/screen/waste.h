@@ -1,5 +1,5 @@
-// What makes a formula overflow in the neighbours of a case: pieces (inputs/neighbours.h), learnt from the
-// first neighbours of a burst.
+// What makes neighbours of a case that tell nothing (ScreenedCase::is_wasted): pieces (inputs/neighbours.h),
+// learnt from the first neighbours of a burst.
 #pragma once
 
 #include "harness/inputs/neighbours.h"

@@ -148,8 +148,11 @@ TEST_F(BurstWaste, IsNoFaultBesideAnOverflow) {
   EXPECT_TRUE(each.is_wasted());
   each.record.reasons = screen::overflow | screen::gate_invalid;
   EXPECT_TRUE(each.is_wasted());
-  for (const std::uint32_t reasons : {0u, +screen::gate_invalid, screen::overflow | screen::misplaced,
-                                      screen::overflow | screen::mismatch}) {
+  each.record.reasons = screen::bias_close;
+  EXPECT_TRUE(each.is_wasted());
+  for (const std::uint32_t reasons :
+       {0u, +screen::gate_invalid, screen::overflow | screen::misplaced,
+        screen::bias_close | screen::gate_close, screen::overflow | screen::mismatch}) {
     each.record.reasons = reasons;
     EXPECT_FALSE(each.is_wasted());
   }

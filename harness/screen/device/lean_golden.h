@@ -35,6 +35,7 @@ inline constexpr double second_order = 0x1p-30; // of an operand's magnitude: wh
 template <class Value, bool careful> struct LeanGolden : Operators<LeanGolden<Value, careful>> {
   static constexpr bool wide = std::is_same_v<Value, DoubleDouble>;
   static constexpr bool is_golden = true, is_careful = careful;
+  static constexpr bool any_order = true;
   static constexpr double largest =
       wide ? std::numeric_limits<double>::max() : std::numeric_limits<float>::max();
   static constexpr double may_overflow = largest * (1 - 0x1p-7); // as the host's
