@@ -449,7 +449,7 @@ template <class J, class N> class Line {
     if constexpr (walks_beside<N>) {
       typename N::Reference::Sum in_order;
       typename N::Golden::Sum golden;
-      const auto term = [&](std::int32_t i) __attribute__((always_inline)) {
+      const auto term = [&](std::int32_t i) {
         const N both = f(i);
         golden.add(both.golden);
         return both.reference;
