@@ -17,6 +17,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <sstream>
 
@@ -184,7 +185,10 @@ void add_bench(CLI::App& app, Invocation& invocation) {
       ->required();
   add_device(*bench, arguments->device);
   bench->add_option("--seconds", arguments->seconds, "how long each measurement takes at least; 0.5")
-      ->check(CLI::Range(0.01, 600.0))
+      ->check([](const std::string& text) -> std::string {
+        const double seconds = std::strtod(text.c_str(), nullptr); // NaN is in no range
+        return seconds >= 0.01 && seconds <= 600 ? "" : fmt::format("{} is not within 0.01 and 600", text);
+      })
       ->option_text("N");
   bench->footer("Example: assay bench kernels/softmax/kernel.toml --seconds 2");
   bench->callback([arguments, &invocation] { invocation.outcome = run_bench(*arguments); });

@@ -15,8 +15,8 @@ namespace fs = std::filesystem;
 namespace {
 
 // Of what people write and kernels are made of.
-constexpr std::string_view inputs[] = {".case", ".toml", ".cu",  ".cuh", ".h",
-                                       ".hpp",  ".cpp",  ".ptx", ".mlir"};
+constexpr std::string_view inputs[] = {".case", ".toml", ".cu",   ".cuh", ".h",  ".hpp",
+                                       ".cpp",  ".ptx",  ".mlir", ".npz", ".py", ".md"};
 
 // The folder that a path lies in: "." of "a" and of "a/".
 fs::path parent_of(const fs::path& path) {

@@ -232,7 +232,10 @@ bool tell_faults(const Plan& plan, const Execution& execution) {
 Outcome run_run(const RunArguments& arguments) {
   ASSAY_TRY(const Dims asked, parse_dims(arguments.dims));
   ASSAY_TRY(const std::filesystem::path manifest, resolve_manifest(arguments.kernel));
-  ASSAY_TRY_VOID(check_output_file(arguments.out));
+  ASSAY_TRY_VOID(check_output_file(arguments.out, ".npz"));
+  std::error_code ec;
+  if (std::filesystem::equivalent(arguments.in, arguments.out, ec))
+    return user_error(Place{arguments.out}, "is what --in reads: give another file to write");
   ASSAY_TRY(const std::string bytes, read_file(arguments.in, most_bytes));
   ASSAY_TRY(std::vector<NpzArray> read, read_npz(bytes, arguments.in, most_bytes));
   const Arrays arrays(std::move(read), arguments.in);

@@ -184,7 +184,7 @@ Result<std::optional<FindingClaim>> FindingStore::claim(const Signature& signatu
   if (!lock) return std::nullopt;
   FindingClaim claim(folder, *lock);
   std::error_code ec;
-  if (fs::exists(folder / "minimized.case", ec)) return std::nullopt;
+  if (fs::is_regular_file(folder / "minimized.case", ec)) return std::nullopt;
   return take(std::move(claim), original);
 }
 

@@ -186,6 +186,23 @@ TEST(Outputs, NoCaseManifestOrSourceIsWrittenOver) {
   EXPECT_EQ(slurp(manifest) + slurp(source), "xx");
   EXPECT_EQ(run_assay({"export", a_case, "--format", "cu", "--out", source}).exit, 0);
   EXPECT_NE(slurp(source), "x") << "an export of before";
+  for (const char* name : {"x.npz", "x.py", "x.md"})
+    refused({"replay", a_case, "--junit", folder.write(name, "x")});
+  EXPECT_EQ(slurp(folder / "x.npz") + slurp(folder / "x.py") + slurp(folder / "x.md"), "xxx");
+}
+
+TEST(Outputs, TheArraysThatRunReadsAreNotWrittenOver) {
+  const TemporaryFolder folder;
+  const std::string arrays = folder / "x.npz";
+  ASSERT_EQ(run_assay({"export", no_max, "--format", "npz", "--out", arrays}).exit, 0);
+  const std::string before = slurp(arrays);
+  expect_refused(run_assay({"run", softmax, "--in", arrays, "--out", arrays}), {arrays, "--in"});
+  EXPECT_EQ(slurp(arrays), before);
+}
+
+TEST(Bench, SecondsAreANumberInRange) {
+  for (const char* seconds : {"nan", "inf", "-1", "1e9", "x"})
+    expect_refused(run_assay({"bench", softmax, "--seconds", seconds}), {"--seconds"});
 }
 
 TEST(Replay, WritesNothingThatATerminalObeys) {

@@ -53,6 +53,14 @@ TEST_F(Store, TheFirstHitIsKeptAndLaterOnesOnlyCount) {
   EXPECT_EQ((*listed)[0].hits, 42u);
 }
 
+TEST_F(Store, AFolderWhereACaseBelongsSilencesNoFinding) {
+  const FindingStore store(folder_);
+  fs::create_directories(store.folder_of(signature_) / "minimized.case");
+  const auto claim = store.claim(signature_, case_);
+  ASSERT_TRUE(claim);
+  EXPECT_TRUE(*claim);
+}
+
 // The kernel was mended and then broken otherwise: the old case is kept whole beside the new one.
 TEST_F(Store, AnEarlierCaseIsSetAsideAndNothingIsLost) {
   const FindingStore store(folder_);
