@@ -13,8 +13,9 @@
 
 namespace assay {
 
-// Whether `file` could be written now. An empty path is fine: no file was asked for. A case, a manifest, arrays
-// or a source that are there are somebody's, and not written over: by the extension, but where that is `own`.
+// Whether `file` could be written now. An empty path is fine: no file was asked for. A case, a manifest,
+// arrays or a source that are there are somebody's, and not written over: by the extension, but where that is
+// `own`.
 Result<void> check_output_file(const std::filesystem::path& file, std::string_view own = {});
 // The same of several, no two of which may be one file.
 Result<void> check_output_files(std::span<const std::string> files);
