@@ -36,9 +36,9 @@ struct Maxima {
   std::uint32_t differs = 0;
 
   std::uint32_t largest() const {
-    const std::uint32_t error = target > reference ? target : reference;
-    const std::uint32_t other = rounding > magnitude ? rounding : magnitude;
-    return error > other ? error : other;
+    std::uint32_t top = target;
+    for (const std::uint32_t word : {reference, rounding, magnitude}) raise(top, word);
+    return top;
   }
   void join(const Maxima& other) {
     raise(target, other.target);

@@ -6,12 +6,12 @@
 // most CasePlan::longest, adds n of them. That holds to first order; a second order that could count (a
 // divisor or an argument known to fewer than 30 bits) makes m infinite, as does whatever the method excuses
 // as an overflow of the formula itself: nothing is then known, and the host judges the case.
-//   Value    double where the case's arithmetic is float; DoubleDouble for f64 cases
-//   careful  tells what overflows in the formula from NaN and infinities that were handed to it. Otherwise m
-//   is
-//            infinite or NaN for both, at half the price: it is held times a power of two, `scale`, by which
-//            it overflows of itself as soon as a number comes within a factor of two of the largest. Where
-//            all stays finite both say the same, bit for bit.
+//
+// Value: double where the case's arithmetic is float; DoubleDouble for f64 cases.
+// careful: tells what overflows in the formula from NaN and infinities that were handed to it. Otherwise m is
+// infinite or NaN for both, at half the price: it is held times a power of two, `scale`, by which it
+// overflows of itself as soon as a number comes within a factor of two of the largest. Where all stays finite
+// both say the same, bit for bit.
 #pragma once
 
 #include "harness/numerics/double_double.h"
@@ -89,7 +89,7 @@ template <class Value, bool careful> struct LeanGolden : Operators<LeanGolden<Va
       return {quotient, infinite};
     if (a.exact && b.exact) return {quotient, size * scale};
     if (!(b.m * (second_order / scale) < divisor)) return {quotient, infinite};
-    return {quotient, std::fma(size, scale, std::fma(size, b.m, a.m) / divisor)};
+    return {quotient, one_more(size, std::fma(size, b.m, a.m) / divisor)};
   }
   static LeanGolden negate(LeanGolden a) {
     a.v = -a.v;

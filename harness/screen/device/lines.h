@@ -4,73 +4,20 @@
 #pragma once
 
 #include "harness/screen/device/elements.h"
+#include "harness/screen/device/findings.h"
 #include "harness/screen/device/job.h"
+#include "harness/screen/device/kept.h"
 #include "harness/screen/device/team.h"
 
 namespace assay::screen {
 
-// What a block keeps of a case while the golden runs.
-template <class J> struct Findings {
-  OutputErrors outputs[J::tensor_count];
-  std::uint32_t reasons = 0;
-  unsigned char* records_end = nullptr; // LineRecords, output_count a line, from the scratch's end downwards
-  std::int32_t lines = 0;
-
-  // Whether this thread saw more than numbers well inside their limits.
-  __forceinline__ bool is_unclear() const {
-    bool unclear = reasons != 0;
-#pragma unroll
-    for (int k = 0; k < J::tensor_count; ++k)
-      J::with_type(J::Formula::tensors[k], [&]<DType type>() {
-        if constexpr (is_floating<type>)
-          unclear |= outputs[k].scale >= magnitude_word(format_constant<type>().largest);
-      });
-    return unclear;
-  }
-  __forceinline__ void forget_golden() {
-    reasons &= no_scratch, lines = 0;
-#pragma unroll
-    for (OutputErrors& output : outputs) output = {};
-  }
-};
-
 template <class J, class N> class Line;
-template <class J, class N> class Run;
-
-// An element of a Run's scratch. What a whole line assigns one of its threads stores, before any goes on.
-template <class J, class N> class Kept {
- public:
-  __forceinline__ Kept(const Run<J, N>& run, N& number) : run_(run), number_(number) {}
-  __forceinline__ operator N() const {
-    if constexpr (requires { number_.kept(); })
-      return number_.kept();
-    else
-      return number_;
-  }
-  __forceinline__ void operator=(const N& v) const {
-    const bool whole = !run_.inside && run_.team.lanes > 1;
-    if (!whole || run_.team.lane == 0) number_ = v;
-    if (whole) run_.team.sync();
-  }
-
- private:
-  const Run<J, N>& run_;
-  N& number_;
-};
-template <class J, class N> struct KeptNumbers {
-  const Run<J, N>& run;
-  N* numbers;
-  __forceinline__ Kept<J, N> operator[](std::int64_t i) const { return {run, numbers[i]}; }
-};
 
 template <class J, class N> class Run {
  public:
   static constexpr bool is_golden = !std::is_same_v<N, typename J::Reference>;
   // A golden that is not careful ends where it would have to be.
-  static constexpr bool may_give_up = [] {
-    if constexpr (is_golden) return !N::is_careful;
-    return false;
-  }();
+  static constexpr bool may_give_up = std::is_same_v<N, typename J::template Golden<false>>;
 
   static_assert(sizeof(N) <= largest_number);
 
