@@ -23,8 +23,8 @@ Result<std::vector<fs::path>> case_files(std::span<const std::string> paths) {
     const std::size_t before = files.size();
     ASSAY_TRY(const auto below, Corpus(argument).files());
     for (const fs::path& file : below) {
-      const bool has_smaller =
-          file.filename() == "original.case" && fs::exists(file.parent_path() / "minimized.case", ec);
+      const bool has_smaller = file.filename() == "original.case" &&
+                               fs::is_regular_file(file.parent_path() / "minimized.case", ec);
       if (file.extension() == ".case" && !has_smaller) files.push_back(file);
     }
     if (files.size() == before) return user_error(Place{argument}, "holds no *.case file");

@@ -56,7 +56,7 @@ Result<std::vector<StoredCase>> cases_below(const fs::path& folder) {
   for (const fs::path& file : files) {
     std::error_code ec;
     const bool has_smaller =
-        file.filename() == "original.case" && fs::exists(file.parent_path() / "minimized.case", ec);
+        file.filename() == "original.case" && fs::is_regular_file(file.parent_path() / "minimized.case", ec);
     const bool known = std::ranges::any_of(
         stored, [&](const StoredFinding& finding) { return finding.folder == file.parent_path(); });
     if (file.extension() == ".case" && !has_smaller && !known) cases.push_back({file, std::nullopt});
